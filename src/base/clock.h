@@ -1,0 +1,18 @@
+/*
+ * clock.h - the only file that reads a clock.
+ *
+ * Stored times are wall time, corrected to the database's clock by store_now(). Deadlines of this
+ * machine are boot time: it never jumps, and it goes on while the machine sleeps.
+ */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include "base/base.h"
+
+usec_t clock_wall(void);
+usec_t clock_boot(void);
+
+/* Waits for so long, whatever signals come; for back-off, never for synchronisation. */
+void clock_sleep(usec_t duration);
+
+#endif

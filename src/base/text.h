@@ -1,0 +1,23 @@
+/*
+ * text.h - small questions about text.
+ */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include "base/base.h"
+
+bool text_equal(const char *a, const char *b); /* NULL equals only NULL */
+bool text_starts_with(const char *text, const char *prefix);
+bool text_is_blank(const char *text); /* NULL, empty, or only white space */
+bool text_is_utf8(struct bytes bytes);
+
+/* How many bytes the UTF-8 character has that `bytes` start with; 0 when there is none. */
+size_t text_character_length(struct bytes bytes);
+
+/* A whole decimal number within [min, max]; no sign but '-', no spaces, nothing behind it. */
+bool text_to_int(const char *text, int64_t min, int64_t max, int64_t *value_out) MUST_CHECK;
+
+/* The candidate a typist most likely meant by `word`, or NULL when none is close. */
+const char *text_closest(const char *word, const char *const *candidates, size_t count);
+
+#endif

@@ -1,0 +1,13 @@
+/*
+ * cases.h - those parts of a suite of this folder that have a file of their own.
+ */
+#ifndef TESTS_UNIT_BASE_CASES_H
+#define TESTS_UNIT_BASE_CASES_H
+
+#include "base/base.h"
+
+#include <check.h>
+
+TCase *json_scan_case(void);
+
+#endif

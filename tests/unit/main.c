@@ -1,0 +1,24 @@
+/*
+ * main.c - runs all unit tests, or those of one suite: CK_RUN_SUITE=job/retry unit-tests
+ */
+#include "suites.h"
+
+#include <stdlib.h>
+
+static Suite *(*const suites[])(void) = {
+    arena_suite,   base64_suite,    buffer_suite, clock_suite,       error_suite,
+    excerpt_suite, io_suite,        json_suite,   json_writer_suite, random_suite,
+    text_suite,    timestamp_suite, units_suite,  uuid_suite,
+};
+
+int main(void)
+{
+    SRunner *runner = srunner_create(NULL);
+
+    for (size_t i = 0; i < COUNT_OF(suites); i++)
+        srunner_add_suite(runner, suites[i]());
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
