@@ -24,4 +24,14 @@ Suite *timestamp_suite(void);
 Suite *units_suite(void);
 Suite *uuid_suite(void);
 
+/* job */
+Suite *idempotency_suite(void);
+Suite *job_suite(void);
+Suite *job_json_suite(void);
+Suite *keyed_suite(void);
+Suite *lease_suite(void);
+Suite *retry_suite(void);
+Suite *settlement_suite(void);
+Suite *state_suite(void);
+
 #endif

@@ -1,0 +1,235 @@
+/*
+ * job.c - a job: its fields, defaults and limits.
+ *
+ * job_validate() is the door: what it lets through, every store can keep and give back unchanged.
+ * A check is one line in it, refuses with one sentence, and the sentence says what is allowed.
+ */
+#include "job/job.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/timestamp.h"
+#include "base/excerpt.h"
+#include "job/idempotency.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:-"
+#define NAME_ALLOWED    "use 1 to 128 of A-Z a-z 0-9 _ . : -"
+#define KEY_ALLOWED     "use 1 to 256 bytes of UTF-8, or leave it out"
+
+static_assert(JOB_NAME_MAX == 128, "NAME_ALLOWED tells the limit");
+static_assert(JOB_KEY_MAX == 256, "KEY_ALLOWED tells the limit");
+
+const struct job_limits job_limits_default = {
+    .timeout = 5 * USEC_PER_MIN,
+    .max_attempts = 4,
+    .max_stalls = 3,
+};
+
+static bool check_id(const struct uuid *id, struct error *err)
+{
+    if (uuid_is_nil(id))
+        return error_set(err, TH_E_INVALID, "id is missing: use a UUID other than nil");
+    return true;
+}
+
+static bool check_name(const char *field, const char *name, struct error *err)
+{
+    char shown[EXCERPT_SIZE];
+
+    if (text_is_blank(name))
+        return error_set(err, TH_E_INVALID, "%s is blank: " NAME_ALLOWED, field);
+    if (name[strspn(name, NAME_CHARACTERS)] != '\0')
+        return error_set(err, TH_E_INVALID,
+                         "%s '%s' has a character that is not allowed: " NAME_ALLOWED, field,
+                         excerpt_of(name, shown));
+    if (strlen(name) > JOB_NAME_MAX)
+        return error_set(err, TH_E_INVALID, "%s '%s' is %zu characters long: " NAME_ALLOWED, field,
+                         excerpt_of(name, shown), strlen(name));
+    return true;
+}
+
+static bool check_payload(struct bytes payload, size_t max_payload, struct error *err)
+{
+    if (payload.length > max_payload)
+        return error_set(err, TH_E_INVALID, "payload is %zu bytes long: use at most %zu",
+                         payload.length, max_payload);
+    return true;
+}
+
+static bool check_range(const char *field, int64_t value, int64_t max, const char *allowed,
+                        struct error *err)
+{
+    if (value < 0 || value > max)
+        return error_set(err, TH_E_INVALID, "%s is out of range: use %s", field, allowed);
+    return true;
+}
+
+static bool check_count(const char *field, int count, struct error *err)
+{
+    static_assert(JOB_COUNT_MAX == 1000000, "the text tells the limit");
+    return check_range(field, count, JOB_COUNT_MAX, "0 to 1000000", err);
+}
+
+static bool check_count_within(const char *field, int count, int max, struct error *err)
+{
+    if (max > 0 && count > max)
+        return error_set(err, TH_E_INVALID, "%s %d is over max_%s %d: use at most as many", field,
+                         count, field, max);
+    return true;
+}
+
+static bool check_key(const char *field, const char *key, struct error *err)
+{
+    if (key == NULL)
+        return true;
+    struct bytes bytes = {(const unsigned char *)key, strlen(key)};
+
+    if (text_is_blank(key))
+        return error_set(err, TH_E_INVALID, "%s is blank: " KEY_ALLOWED, field);
+    if (bytes.length > JOB_KEY_MAX)
+        return error_set(err, TH_E_INVALID, "%s is %zu bytes long: " KEY_ALLOWED, field,
+                         bytes.length);
+    if (!text_is_utf8(bytes))
+        return error_set(err, TH_E_INVALID, "%s is not valid UTF-8: " KEY_ALLOWED, field);
+    return true;
+}
+
+static bool check_idempotency_expires(const struct job *job, struct error *err)
+{
+    if (job->idempotency_key == NULL)
+        return true;
+    if (job->idempotency_expires == 0)
+        return error_set(err, TH_E_INVALID,
+                         "idempotency_expires is missing: idempotency_key needs it");
+    return check_range("idempotency_expires", job->idempotency_expires, TIMESTAMP_MAX,
+                       "the years 1970 to 9999", err);
+}
+
+/* The first that is set. */
+static int64_t first_set(int64_t own, int64_t handler, int64_t fallback)
+{
+    if (own > 0)
+        return own;
+    return handler > 0 ? handler : fallback;
+}
+
+struct job *job_list_add(struct job_list *list)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity == 0 ? 8 : 2 * list->capacity;
+        struct job *items = reallocarray(list->items, capacity, sizeof *items);
+        if (items == NULL)
+            return NULL;
+        list->items = items;
+        list->capacity = capacity;
+    }
+    struct job *job = &list->items[list->count++];
+
+    *job = (struct job){.progress_percent = -1, .exit_code = JOB_NO_EXIT_CODE};
+    return job;
+}
+
+void job_list_done(struct job_list *list)
+{
+    arena_done(&list->arena);
+    free(list->items);
+    *list = (struct job_list){0};
+}
+
+struct job job_defaults(void)
+{
+    return (struct job){
+        .queue = JOB_QUEUE_DEFAULT,
+        .encoding = JOB_JSON,
+        .payload = {(const unsigned char *)"null", 4},
+        .priority = JOB_PRIORITY_DEFAULT,
+        .update = keyed_flags_default,
+        .progress_percent = -1,
+        .exit_code = JOB_NO_EXIT_CODE,
+    };
+}
+
+bool job_name_is_valid(const char *name)
+{
+    struct error ignored;
+
+    return check_name("name", name, &ignored);
+}
+
+bool job_validate(struct job *job, size_t max_payload, struct error *err)
+{
+    if (!idempotency_key_counts(job->idempotency_key))
+        job->idempotency_key = NULL;
+
+    /* clang-format off */
+    return check_id(&job->id, err) &&
+           check_name("type", job->type, err) &&
+           check_name("queue", job->queue, err) &&
+           check_payload(job->payload, max_payload, err) &&
+           check_range("priority", job->priority, JOB_PRIORITY_MAX, "0 to 9", err) &&
+           check_range("run_at", job->run_at, TIMESTAMP_MAX, "the years 1970 to 9999", err) &&
+           check_range("timeout", job->timeout, JOB_TIMEOUT_MAX, "0 to 365d", err) &&
+           check_count("max_attempts", job->max_attempts, err) &&
+           check_count("max_stalls", job->max_stalls, err) &&
+           check_count("attempts", job->attempts, err) &&
+           check_count("stalls", job->stalls, err) &&
+           check_count_within("attempts", job->attempts, job->max_attempts, err) &&
+           check_count_within("stalls", job->stalls, job->max_stalls, err) &&
+           check_key("key", job->key, err) &&
+           check_key("idempotency_key", job->idempotency_key, err) &&
+           check_idempotency_expires(job, err);
+    /* clang-format on */
+}
+
+struct job_limits job_limits_resolve(const struct job *job, const struct job_limits *handler,
+                                     const struct job_limits *defaults)
+{
+    if (handler == NULL)
+        handler = defaults;
+    return (struct job_limits){
+        .timeout = first_set(job->timeout, handler->timeout, defaults->timeout),
+        .max_attempts =
+            (int)first_set(job->max_attempts, handler->max_attempts, defaults->max_attempts),
+        .max_stalls = (int)first_set(job->max_stalls, handler->max_stalls, defaults->max_stalls),
+    };
+}
+
+const char *job_encoding_name(enum job_encoding encoding)
+{
+    static const char *const names[] = {[JOB_JSON] = "json", [JOB_RAW] = "raw"};
+
+    assert((unsigned)encoding < COUNT_OF(names));
+    return names[encoding];
+}
+
+const char *job_reason_name(enum job_reason reason)
+{
+    static const char *const names[] = {
+        [REASON_NONE] = NULL,
+        [REASON_EXHAUSTED] = "exhausted",
+        [REASON_PERMANENT] = "permanent",
+        [REASON_STALLED] = "stalled",
+        [REASON_NO_HANDLER] = "no_handler",
+        [REASON_INVALID_PAYLOAD] = "invalid_payload",
+        [REASON_CANNOT_START] = "cannot_start",
+    };
+
+    assert((unsigned)reason < COUNT_OF(names));
+    return names[reason];
+}
+
+const char *run_outcome_name(enum run_outcome outcome)
+{
+    static const char *const names[] = {
+        [RUN_DONE] = "done",         [RUN_RETRY] = "retry",     [RUN_DEAD] = "dead",
+        [RUN_RELEASED] = "released", [RUN_SNOOZED] = "snoozed", [RUN_CANCELLED] = "cancelled",
+        [RUN_STALLED] = "stalled",
+    };
+
+    assert((unsigned)outcome < COUNT_OF(names));
+    return names[outcome];
+}

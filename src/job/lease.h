@@ -1,0 +1,41 @@
+/*
+ * lease.h - who holds a running job, and until when.
+ *
+ * A lease is a token and an expiry. It is valid while now < expiry; at the expiry it has ended.
+ * The token is the proof: 128 random bits that the one who reserves makes for a whole batch, and
+ * the job's index in that batch. So an answer that was lost can be asked for again.
+ */
+#ifndef JOB_LEASE_H
+#define JOB_LEASE_H
+
+#include "base/base.h"
+#include "job/state.h"
+
+#include <taskharbor/error.h>
+
+struct batch_token {
+    unsigned char bytes[16];
+};
+
+struct lease_token {
+    unsigned char bytes[20]; /* the batch token, then the index, most significant byte first */
+};
+
+#define LEASE_TOKEN_TEXT_SIZE 41
+
+struct lease_token lease_token_make(const struct batch_token *batch, uint32_t index);
+bool lease_token_equal(const struct lease_token *a, const struct lease_token *b);
+const char *lease_token_format(const struct lease_token *token, char text[LEASE_TOKEN_TEXT_SIZE]);
+
+bool lease_has_expired(usec_t expires_at, usec_t now);
+
+/* The order in which every store checks a call that needs a lease: is it running, has the lease
+ * expired, is the token ours. TH_OK when the call may go on. */
+enum th_error_code lease_check(enum job_state state, usec_t expires_at,
+                               const struct lease_token *held, const struct lease_token *given,
+                               usec_t now);
+
+/* How often a lease of this length is extended: min(heartbeat_interval, lease / 3). */
+usec_t lease_renewal_interval(usec_t heartbeat_interval, usec_t lease_for);
+
+#endif

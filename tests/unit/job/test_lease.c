@@ -1,0 +1,135 @@
+/*
+ * test_lease.c - tokens, expiry, and the order of the checks.
+ */
+#include "job/lease.h"
+#include "suites.h"
+
+#include <check.h>
+#include <string.h>
+
+static const struct batch_token batch = {
+    {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee,
+     0xff},
+};
+
+static const struct {
+    uint32_t index;
+    const char *text;
+} tokens[] = {
+    {0, "00112233445566778899aabbccddeeff00000000"},
+    {1, "00112233445566778899aabbccddeeff00000001"},
+    {0x01020304, "00112233445566778899aabbccddeeff01020304"},
+    {UINT32_MAX, "00112233445566778899aabbccddeeffffffffff"},
+};
+
+START_TEST(a_token_is_its_batch_and_then_its_index)
+{
+    struct lease_token token = lease_token_make(&batch, tokens[_i].index);
+    char text[LEASE_TOKEN_TEXT_SIZE];
+
+    memset(text, '#', sizeof text);
+    ck_assert_ptr_eq(lease_token_format(&token, text), text);
+    ck_assert_str_eq(text, tokens[_i].text);
+}
+END_TEST
+
+START_TEST(a_token_equals_itself)
+{
+    struct lease_token a = lease_token_make(&batch, 7), b = lease_token_make(&batch, 7);
+
+    ck_assert(lease_token_equal(&a, &b));
+}
+END_TEST
+
+START_TEST(a_single_bit_makes_another_token)
+{
+    for (size_t bit = 0; bit < 8 * sizeof(struct lease_token); bit++) {
+        struct lease_token a = lease_token_make(&batch, 7), b = a;
+
+        b.bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        ck_assert_msg(!lease_token_equal(&a, &b), "bit %zu", bit);
+    }
+}
+END_TEST
+
+START_TEST(two_differences_do_not_cancel_out)
+{
+    struct lease_token a = lease_token_make(&batch, 7), b = a;
+
+    b.bytes[0] ^= 1;
+    b.bytes[19] ^= 1;
+    ck_assert(!lease_token_equal(&a, &b));
+}
+END_TEST
+
+START_TEST(a_lease_ends_at_its_expiry)
+{
+    ck_assert(!lease_has_expired(1000, 999));
+    ck_assert(lease_has_expired(1000, 1000));
+    ck_assert(lease_has_expired(1000, 1001));
+}
+END_TEST
+
+/* All of state x time x token, with the answer computed from the order that product.md gives. */
+#define CHECKS (JOB_STATES * 3 * 2)
+
+START_TEST(the_first_thing_that_is_wrong_is_reported)
+{
+    const enum job_state state = (enum job_state)(_i % JOB_STATES);
+    const usec_t now = 999 + _i / JOB_STATES % 3;
+    const bool ours = _i / (JOB_STATES * 3) == 0;
+    struct lease_token held = lease_token_make(&batch, 1);
+    struct lease_token given = lease_token_make(&batch, ours ? 1 : 2);
+
+    enum th_error_code expected = TH_OK;
+    if (!ours)
+        expected = TH_E_LEASE_MISMATCH;
+    if (now == 1000 || now == 1001)
+        expected = TH_E_LEASE_EXPIRED;
+    if (state != JOB_RUNNING)
+        expected = TH_E_NOT_RUNNING;
+
+    ck_assert_msg(lease_check(state, 1000, &held, &given, now) == expected,
+                  "%s, now %d, %s token: expected code %d", job_state_name(state), (int)now,
+                  ours ? "our" : "another", (int)expected);
+}
+END_TEST
+
+static const struct {
+    const char *rule;
+    usec_t heartbeat, lease, expected;
+} renewals[] = {
+    {"a short heartbeat is kept", 5 * USEC_PER_SEC, 30 * USEC_PER_SEC, 5 * USEC_PER_SEC},
+    {"a third of the lease is the longest", 20 * USEC_PER_SEC, 30 * USEC_PER_SEC,
+     10 * USEC_PER_SEC},
+    {"both may be equal", 10 * USEC_PER_SEC, 30 * USEC_PER_SEC, 10 * USEC_PER_SEC},
+    {"a third is rounded down", USEC_PER_SEC, 1000, 333},
+};
+
+START_TEST(a_lease_is_renewed_three_times_at_least)
+{
+    usec_t interval = lease_renewal_interval(renewals[_i].heartbeat, renewals[_i].lease);
+
+    ck_assert_msg(interval == renewals[_i].expected, "%s, not %lld us", renewals[_i].rule,
+                  (long long)interval);
+}
+END_TEST
+
+Suite *lease_suite(void)
+{
+    Suite *suite = suite_create("job/lease");
+    TCase *token = tcase_create("token");
+    TCase *lease = tcase_create("lease");
+
+    tcase_add_loop_test(token, a_token_is_its_batch_and_then_its_index, 0, COUNT_OF(tokens));
+    tcase_add_test(token, a_token_equals_itself);
+    tcase_add_test(token, a_single_bit_makes_another_token);
+    tcase_add_test(token, two_differences_do_not_cancel_out);
+    suite_add_tcase(suite, token);
+
+    tcase_add_test(lease, a_lease_ends_at_its_expiry);
+    tcase_add_loop_test(lease, the_first_thing_that_is_wrong_is_reported, 0, CHECKS);
+    tcase_add_loop_test(lease, a_lease_is_renewed_three_times_at_least, 0, COUNT_OF(renewals));
+    suite_add_tcase(suite, lease);
+    return suite;
+}
