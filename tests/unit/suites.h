@@ -34,4 +34,7 @@ Suite *retry_suite(void);
 Suite *settlement_suite(void);
 Suite *state_suite(void);
 
+/* store */
+Suite *url_suite(void);
+
 #endif

@@ -1,0 +1,116 @@
+/*
+ * driver.h - what a backend implements.
+ *
+ * Callers include "store/store.h", which says what each operation means; store.c checks the
+ * arguments and calls the operation of the same name here. Only the drivers in this folder
+ * include this file. To add a backend: fill in one struct store_driver in a folder of its own,
+ * list it in store.c, add a row to tests/contract/backends.c, and run the contract suite.
+ *
+ * Every driver keeps these promises, and the contract tests check each of them:
+ *
+ *   P1  At most one valid lease exists per job. Its token is the proof; it is valid while
+ *       now < expires_at, and at expires_at it has ended.
+ *   P2  A settlement needs the valid lease, takes effect once, and is safe to repeat: an ended
+ *       job answers the same kind with the same token with TH_OK. Checked in this order:
+ *       not_found, not_running, lease_expired, lease_mismatch.
+ *   P3  Within one queue, jobs are reserved by (priority, due, sequence). Release and reclaim
+ *       keep the place; retry, snooze and updates set due anew.
+ *   P4  A call that returns false changed nothing, unless err->code is TH_E_UNCERTAIN: the
+ *       connection broke after the request was sent. An item whose verdict is not TH_OK changed
+ *       nothing, and does not spoil the others. Enqueue is all or nothing.
+ *   P5  `now` is handed in. A driver never reads the machine's clock but in read_clock.
+ *   P6  A driver counts and moves; it never computes a delay, never compares a count with its
+ *       limit, never decides that a job is dead, never chooses between queues.
+ *   P7  Per queue and key at most one job waits and at most one runs; per queue and idempotency
+ *       key one job is stored until the record expires. Both hold among any number of racers.
+ *   P8  A running job that was asked to cancel ends as cancelled, whatever returns it but ack.
+ *   P9  What is answered is durable, as far as the backend can: enqueue and settle answer after
+ *       the commit. Whoever sleeps in wait is woken after the commit, never before.
+ *   P10 Times are int64 microseconds and payloads are bytes: both come back exactly.
+ *   P11 Every call ends within CALL_DEADLINE; what could not be done is TH_E_UNAVAILABLE.
+ */
+#ifndef STORE_DRIVER_H
+#define STORE_DRIVER_H
+
+#include "base/base.h"
+#include "store/store.h"
+#include "store/url.h"
+
+/* How long a call may wait for the backend before it gives up. */
+#define CALL_DEADLINE (5 * USEC_PER_SEC)
+
+struct store_driver;
+
+/* The part of a store that every driver has in common: the first member of its own struct. */
+struct store {
+    const struct store_driver *driver; /* set by open */
+    char *name;                        /* owned; the URL without secrets */
+    size_t max_payload;
+    usec_t clock_offset; /* the database's time minus this machine's */
+};
+
+struct store_driver {
+    const char *scheme; /* "sqlite", as in sqlite:./jobs.db */
+
+    bool (*open)(const struct store_url *url, const struct store_options *options,
+                 struct store **store_out, struct error *err);
+    void (*close)(struct store *store);
+    bool (*schema)(struct store *store, struct store_schema *schema_out, struct error *err);
+    bool (*read_clock)(struct store *store, usec_t *now_out, struct error *err);
+
+    /* The path of a job, in order. exchange with nothing finished is reserve, with nothing wanted
+     * (wanted is NULL) is settle. */
+    bool (*enqueue)(struct store *store, const struct job *jobs, size_t count, usec_t now,
+                    struct enqueued *enqueued_out, struct error *err);
+    bool (*exchange)(struct store *store, const struct settlement_list *finished,
+                     const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
+                     struct job_list *jobs_out, struct error *err);
+    bool (*held)(struct store *store, const char *pool, struct job_list *jobs_out,
+                 struct error *err);
+    bool (*heartbeat)(struct store *store, const struct heartbeat *heartbeat, usec_t now,
+                      struct lease_answer *answers_out, bool *registered_out, struct error *err);
+
+    /* Upkeep. */
+    bool (*promote)(struct store *store, enum job_state state, usec_t now, size_t limit,
+                    size_t *moved_out, usec_t *next_due_out, struct error *err);
+    bool (*reclaim)(struct store *store, usec_t now, size_t limit, size_t *moved_out,
+                    struct error *err);
+    bool (*prune)(struct store *store, const struct retention *keep, usec_t now, size_t limit,
+                  size_t *removed_out, struct error *err);
+    bool (*cron_enqueue)(struct store *store, const char *name, usec_t slot, const struct job *job,
+                         usec_t now, bool *stored_out, struct error *err);
+
+    bool (*pool_register)(struct store *store, const struct pool *pool, usec_t now,
+                          struct error *err);
+    bool (*pools)(struct store *store, struct pool_list *pools_out, struct error *err);
+    bool (*pool_remove)(struct store *store, const char *name, struct error *err);
+    bool (*pool_remove_silent)(struct store *store, usec_t before, struct pool_list *removed_out,
+                               struct error *err);
+
+    bool (*wait_fd)(struct store *store, int *fd_out, struct error *err);
+    bool (*wait)(struct store *store, usec_t timeout, bool *rang_out, struct error *err);
+
+    /* For people. */
+    bool (*get)(struct store *store, const struct uuid *id, struct job_list *job_out,
+                struct error *err);
+    bool (*list)(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
+                 bool *more_out, struct error *err);
+    bool (*stats)(struct store *store, struct queue_stats_list *stats_out, struct error *err);
+    bool (*cancel)(struct store *store, const struct uuid *ids, size_t count, usec_t now,
+                   enum th_error_code *verdicts_out, struct error *err);
+    bool (*requeue)(struct store *store, const struct uuid *ids, size_t count, usec_t run_at,
+                    usec_t now, enum th_error_code *verdicts_out, struct error *err);
+    bool (*remove)(struct store *store, const struct uuid *ids, size_t count,
+                   enum th_error_code *verdicts_out, struct error *err);
+    bool (*set_paused)(struct store *store, const char *queue, usec_t paused_at,
+                       struct error *err); /* 0 resumes */
+};
+
+/* A zeroed item at the end; NULL when out of memory. The items move when the list grows. */
+struct pool *pool_list_add(struct pool_list *list) MUST_CHECK;
+struct queue_stats *queue_stats_list_add(struct queue_stats_list *list) MUST_CHECK;
+
+extern const struct store_driver store_sqlite;
+extern const struct store_driver store_memory;
+
+#endif

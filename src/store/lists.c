@@ -1,0 +1,54 @@
+/*
+ * lists.c - the lists that stores answer with.
+ */
+#include "store/driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for one more item of this size, zeroed; the count is the caller's. Grows by doubling, at
+ * the powers of two, so that no list needs to remember its capacity. */
+static void *add_item(void **items, size_t count, size_t size)
+{
+    if ((count & (count - 1)) == 0) {
+        void *grown = realloc(*items, (count == 0 ? 1 : count * 2) * size);
+        if (grown == NULL)
+            return NULL;
+        *items = grown;
+    }
+    return memset((char *)*items + count * size, 0, size);
+}
+
+struct pool *pool_list_add(struct pool_list *list)
+{
+    void *items = list->items;
+    struct pool *pool = add_item(&items, list->count, sizeof(*pool));
+
+    list->items = items;
+    list->count += pool != NULL;
+    return pool;
+}
+
+void pool_list_done(struct pool_list *list)
+{
+    arena_done(&list->arena);
+    free(list->items);
+    *list = (struct pool_list){0};
+}
+
+struct queue_stats *queue_stats_list_add(struct queue_stats_list *list)
+{
+    void *items = list->items;
+    struct queue_stats *stats = add_item(&items, list->count, sizeof(*stats));
+
+    list->items = items;
+    list->count += stats != NULL;
+    return stats;
+}
+
+void queue_stats_list_done(struct queue_stats_list *list)
+{
+    arena_done(&list->arena);
+    free(list->items);
+    *list = (struct queue_stats_list){0};
+}

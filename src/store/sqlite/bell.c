@@ -1,0 +1,106 @@
+/*
+ * bell.c - inotify on PATH-bell.
+ */
+#include "store/sqlite/bell.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+static int open_bell(const struct bell *bell)
+{
+    return open(bell->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+}
+
+void bell_ring(struct bell *bell)
+{
+    if (bell->ring_fd < 0)
+        bell->ring_fd = open_bell(bell);
+    /* Always the same byte at the same place: the file does not grow, and only the write counts.
+     * A bell that cannot be rung delays listeners until their next look, and loses nothing. */
+    if (bell->ring_fd >= 0 && pwrite(bell->ring_fd, "!", 1, 0) != 1) {
+        close(bell->ring_fd);
+        bell->ring_fd = -1;
+    }
+}
+
+static bool start_listening(struct bell *bell, struct error *err)
+{
+    int file = open_bell(bell);
+    if (file < 0)
+        return error_errno(err, TH_E_UNAVAILABLE, errno, "sqlite: cannot write %s", bell->path);
+    close(file);
+
+    int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (fd < 0)
+        return error_errno(err, TH_E_UNAVAILABLE, errno, "sqlite: inotify");
+    if (inotify_add_watch(fd, bell->path, IN_MODIFY) < 0) {
+        int reason = errno;
+        close(fd);
+        return error_errno(err, TH_E_UNAVAILABLE, reason, "sqlite: cannot watch %s", bell->path);
+    }
+    bell->listen_fd = fd;
+    bell_ring(bell);
+    return true;
+}
+
+bool bell_listen_fd(struct bell *bell, int *fd_out, struct error *err)
+{
+    if (bell->listen_fd < 0 && !start_listening(bell, err))
+        return false;
+    *fd_out = bell->listen_fd;
+    return true;
+}
+
+static void quiet(const struct bell *bell)
+{
+    char events[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+
+    while (read(bell->listen_fd, events, sizeof(events)) > 0)
+        continue;
+}
+
+/* poll() takes milliseconds: rounded up, so that a wait is never cut to a busy loop. */
+static int poll_timeout(usec_t timeout)
+{
+    usec_t milliseconds = timeout / USEC_PER_MSEC + (timeout % USEC_PER_MSEC != 0);
+
+    return milliseconds > INT_MAX ? INT_MAX : (int)milliseconds;
+}
+
+bool bell_listen(struct bell *bell, usec_t timeout, bool *rang_out, struct error *err)
+{
+    struct pollfd poll_fd = {.events = POLLIN};
+    usec_t deadline = clock_boot() + timeout;
+    int ready;
+
+    if (!bell_listen_fd(bell, &poll_fd.fd, err))
+        return false;
+    do {
+        usec_t left = deadline - clock_boot();
+        ready = poll(&poll_fd, 1, poll_timeout(left > 0 ? left : 0));
+    } while (ready < 0 && errno == EINTR);
+    if (ready < 0)
+        return error_errno(err, TH_E_UNAVAILABLE, errno, "sqlite: wait for %s", bell->path);
+    *rang_out = ready > 0;
+    if (ready > 0)
+        quiet(bell);
+    return true;
+}
+
+void bell_done(struct bell *bell)
+{
+    if (bell->ring_fd >= 0)
+        close(bell->ring_fd);
+    if (bell->listen_fd >= 0)
+        close(bell->listen_fd);
+    bell->ring_fd = bell->listen_fd = -1;
+    free(bell->path);
+    bell->path = NULL;
+}

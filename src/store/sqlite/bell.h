@@ -1,0 +1,29 @@
+/*
+ * bell.h - wakes the processes that wait for jobs in the same file.
+ *
+ * Ringing is one byte written to PATH-bell after the commit; listening is inotify on that file.
+ * Events queue up in the kernel from the first listen on, so one that comes between a listener's
+ * last look and its sleep ends the sleep at once. The first listen answers that the bell rang:
+ * nobody knows what happened before it.
+ */
+#ifndef SQLITE_BELL_H
+#define SQLITE_BELL_H
+
+#include "base/base.h"
+#include "base/error.h"
+
+struct bell {
+    char *path;    /* owned */
+    int ring_fd;   /* -1 until the first ring */
+    int listen_fd; /* -1 until the first listen */
+};
+
+/* Best effort: listeners also look by themselves every few seconds. */
+void bell_ring(struct bell *bell);
+
+bool bell_listen_fd(struct bell *bell, int *fd_out, struct error *err) MUST_CHECK;
+bool bell_listen(struct bell *bell, usec_t timeout, bool *rang_out, struct error *err) MUST_CHECK;
+
+void bell_done(struct bell *bell);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * ending.h - a job's last row, and its removal.
+ */
+#ifndef SQLITE_ENDING_H
+#define SQLITE_ENDING_H
+
+#include "base/base.h"
+#include "base/uuid.h"
+#include "job/job.h"
+#include "job/state.h"
+#include "store/sqlite/sqlite_connection.h"
+#include "store/sqlite/standing.h"
+
+/* How a job ended, beside its standing. */
+struct ending {
+    enum job_state state;
+    bool settled;              /* by a settlement of this kind: the same again is a success */
+    int ended_by;              /* enum settlement_kind */
+    const struct job_run *run; /* done jobs: kept in the row; NULL otherwise */
+    struct uuid merged_into;   /* nil: was not merged */
+};
+
+/* Adds the row to `ended`; the job's place or lease is removed by the caller. */
+bool ending_write(struct sqlite *sqlite, const struct standing *standing,
+                  const struct ending *ending, usec_t now, struct error *err) MUST_CHECK;
+
+/* Everything the job left in any table but its place, its lease and its idempotency record. */
+bool ending_forget(struct sqlite *sqlite, int64_t seq, struct error *err) MUST_CHECK;
+
+#endif

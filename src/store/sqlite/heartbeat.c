@@ -1,0 +1,121 @@
+/*
+ * heartbeat.c - a pool says that it lives, and extends what it holds.
+ */
+#include "base/cleanup.h"
+#include "store/sqlite/query.h"
+#include "store/sqlite/sqlite_jobs.h"
+#include "store/sqlite/standing.h"
+
+struct beating {
+    struct sqlite *sqlite;
+    const struct heartbeat *heartbeat;
+    usec_t now;
+};
+
+static bool beat_pool(struct beating *beating, bool *registered_out, struct error *err)
+{
+    CLEANUP(query_done) struct query query = query_start(beating->sqlite, SQL_POOL_BEAT);
+
+    query_text(&query, beating->heartbeat->pool);
+    query_int(&query, beating->now);
+    query_bytes(&query, beating->heartbeat->status);
+    if (!query_run(&query, err))
+        return false;
+    *registered_out = query_changes(&query) == 1;
+    return true;
+}
+
+/* The token is compared by the statement that extends. */
+static bool try_extend(struct beating *beating, int64_t seq, const struct lease_beat *lease,
+                       bool *extended_out, bool *cancel_out, struct error *err)
+{
+    CLEANUP(query_done) struct query query = query_start(beating->sqlite, SQL_LEASE_EXTEND);
+
+    query_int(&query, seq);
+    query_token(&query, &lease->token);
+    query_int(&query, beating->now);
+    query_int(&query, beating->now + beating->heartbeat->lease_for);
+    query_int_or_null(&query, lease->worker);
+    if (!query_row(&query, extended_out, err))
+        return false;
+    *cancel_out = *extended_out && !column_is_null(&query);
+    return true;
+}
+
+static bool write_told(struct beating *beating, int64_t seq, const struct lease_beat *lease,
+                       struct error *err)
+{
+    if (lease->progress_percent < 0 && lease->output.data == NULL)
+        return true;
+    CLEANUP(query_done) struct query query = query_start(beating->sqlite, SQL_DETAIL_TOLD);
+    query_int(&query, seq);
+    if (lease->progress_percent >= 0)
+        query_int(&query, lease->progress_percent);
+    else
+        query_null(&query);
+    query_text(&query, lease->progress_text);
+    query_null(&query);
+    query_bytes(&query, lease->output);
+    return query_run(&query, err) && query_on_seq(beating->sqlite, SQL_LEASE_HAS_TRACES, seq, err);
+}
+
+static bool explain(struct beating *beating, const struct lease_beat *lease,
+                    struct lease_answer *answer_out, struct error *err)
+{
+    struct standing standing;
+    bool found;
+
+    if (!standing_load_by_id(beating->sqlite, &lease->job, &standing, &found, err))
+        return false;
+    answer_out->verdict = !found ? TH_E_NOT_FOUND
+                                 : lease_check(standing.place.state, standing.expires_at,
+                                               &standing.token, &lease->token, beating->now);
+    return true;
+}
+
+static bool beat_lease(struct beating *beating, const struct lease_beat *lease,
+                       struct lease_answer *answer_out, struct error *err)
+{
+    int64_t seq = lease->ref;
+    bool extended;
+
+    *answer_out = (struct lease_answer){.verdict = TH_OK};
+    if (seq == 0 && !standing_seq_of(beating->sqlite, &lease->job, &seq, err))
+        return false;
+    if (!try_extend(beating, seq, lease, &extended, &answer_out->cancel_requested, err))
+        return false;
+    return extended ? write_told(beating, seq, lease, err)
+                    : explain(beating, lease, answer_out, err);
+}
+
+/* Leases may now be shorter than they were: no queue may expect its next expiry later. */
+static bool expect_expiry(struct beating *beating, struct error *err)
+{
+    CLEANUP(query_done)
+    struct query query = query_start(beating->sqlite, SQL_QUEUES_EXPECT_EXPIRY);
+
+    query_int(&query, beating->now + beating->heartbeat->lease_for);
+    return query_run(&query, err);
+}
+
+static bool beat_all(struct beating *beating, struct lease_answer *answers_out,
+                     bool *registered_out, struct error *err)
+{
+    const struct heartbeat *heartbeat = beating->heartbeat;
+
+    if (!beat_pool(beating, registered_out, err))
+        return false;
+    for (size_t i = 0; i < heartbeat->lease_count; i++)
+        if (!beat_lease(beating, &heartbeat->leases[i], &answers_out[i], err))
+            return false;
+    return heartbeat->lease_count == 0 || expect_expiry(beating, err);
+}
+
+bool sqlite_heartbeat(struct store *store, const struct heartbeat *heartbeat, usec_t now,
+                      struct lease_answer *answers_out, bool *registered_out, struct error *err)
+{
+    struct beating beating = {.sqlite = sqlite_of(store), .heartbeat = heartbeat, .now = now};
+
+    return sqlite_begin_write(beating.sqlite, err) &&
+           sqlite_end(beating.sqlite, beat_all(&beating, answers_out, registered_out, err), err);
+}

@@ -1,0 +1,47 @@
+/*
+ * place.c - ready jobs in the order of reserving, the other waiting ones by state and due.
+ */
+#include "store/sqlite/place.h"
+
+#include "base/cleanup.h"
+#include "store/sqlite/query.h"
+
+#include <assert.h>
+
+static bool ready_row(struct sqlite *sqlite, enum sql_statement which, const struct place *place,
+                      struct error *err)
+{
+    CLEANUP(query_done) struct query query = query_start(sqlite, which);
+
+    query_int(&query, place->queue_id);
+    query_int(&query, place->priority);
+    query_int(&query, place->due);
+    query_int(&query, place->seq);
+    return query_run(&query, err);
+}
+
+bool place_add(struct sqlite *sqlite, const struct place *place, struct error *err)
+{
+    assert(job_state_is_waiting(place->state));
+    if (place->state == JOB_READY) {
+        sqlite->ring = true;
+        return ready_row(sqlite, SQL_READY_ADD, place, err);
+    }
+    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_WAITING_ADD);
+    query_int(&query, place->state);
+    query_int(&query, place->due);
+    query_int(&query, place->seq);
+    query_int(&query, place->queue_id);
+    return query_run(&query, err);
+}
+
+bool place_remove(struct sqlite *sqlite, const struct place *place, struct error *err)
+{
+    if (place->state == JOB_READY)
+        return ready_row(sqlite, SQL_READY_REMOVE, place, err);
+    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_WAITING_REMOVE);
+    query_int(&query, place->state);
+    query_int(&query, place->due);
+    query_int(&query, place->seq);
+    return query_run(&query, err);
+}

@@ -1,0 +1,178 @@
+/*
+ * repair.c - what people do to jobs: cancel, run again, delete; pause a queue.
+ *
+ * Each works on a list of ids in one transaction, with a verdict per id.
+ */
+#include "base/cleanup.h"
+#include "store/sqlite/ending.h"
+#include "store/sqlite/query.h"
+#include "store/sqlite/sqlite_jobs.h"
+#include "store/sqlite/standing.h"
+#include "store/sqlite/twins.h"
+
+struct repair {
+    struct sqlite *sqlite;
+    usec_t now;
+    usec_t run_at; /* requeue */
+};
+
+/* One kind of repair on a job that exists. */
+typedef bool (*repair_one)(const struct repair *repair, struct standing *standing,
+                           enum th_error_code *verdict_out, struct error *err);
+
+static bool repair_all(const struct repair *repair, repair_one one, const struct uuid *ids,
+                       size_t count, enum th_error_code *verdicts_out, struct error *err)
+{
+    struct standing standing;
+    bool found;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!standing_load_by_id(repair->sqlite, &ids[i], &standing, &found, err))
+            return false;
+        verdicts_out[i] = found ? TH_OK : TH_E_NOT_FOUND;
+        if (found && !one(repair, &standing, &verdicts_out[i], err))
+            return false;
+    }
+    return true;
+}
+
+static bool run_repair(const struct repair *repair, repair_one one, const struct uuid *ids,
+                       size_t count, enum th_error_code *verdicts_out, struct error *err)
+{
+    return sqlite_begin_write(repair->sqlite, err) &&
+           sqlite_end(repair->sqlite, repair_all(repair, one, ids, count, verdicts_out, err), err);
+}
+
+/* ---- cancel ---- */
+
+static bool request_cancel(const struct repair *repair, int64_t seq, struct error *err)
+{
+    CLEANUP(query_done) struct query query = query_start(repair->sqlite, SQL_LEASE_REQUEST_CANCEL);
+
+    query_int(&query, seq);
+    query_int(&query, repair->now);
+    return query_run(&query, err);
+}
+
+static bool cancel_one(const struct repair *repair, struct standing *standing,
+                       enum th_error_code *verdict_out, struct error *err)
+{
+    struct ending ending = {.state = JOB_CANCELLED};
+
+    if (!job_state_allows(standing->place.state, EVENT_CANCEL)) {
+        *verdict_out = TH_E_CONFLICT;
+        return true;
+    }
+    if (standing->place.state == JOB_RUNNING)
+        return request_cancel(repair, standing->place.seq, err);
+    return place_remove(repair->sqlite, &standing->place, err) &&
+           ending_write(repair->sqlite, standing, &ending, repair->now, err) &&
+           twins_waiting_left(repair->sqlite, standing, err);
+}
+
+bool sqlite_cancel(struct store *store, const struct uuid *ids, size_t count, usec_t now,
+                   enum th_error_code *verdicts_out, struct error *err)
+{
+    struct repair repair = {.sqlite = sqlite_of(store), .now = now};
+
+    return run_repair(&repair, cancel_one, ids, count, verdicts_out, err);
+}
+
+/* ---- requeue ---- */
+
+static bool revive_row(const struct repair *repair, const struct standing *standing,
+                       struct error *err)
+{
+    CLEANUP(query_done) struct query query = query_start(repair->sqlite, SQL_JOB_REVIVE);
+
+    query_int(&query, standing->place.seq);
+    query_int(&query, standing->place.due);
+    query_int_or_null(&query, repair->run_at);
+    query_int(&query, standing->executions);
+    return query_run(&query, err) &&
+           query_on_seq(repair->sqlite, SQL_DETAIL_FORGIVE, standing->place.seq, err) &&
+           query_on_seq(repair->sqlite, SQL_ENDED_REMOVE, standing->place.seq, err);
+}
+
+static bool requeue_one(const struct repair *repair, struct standing *standing,
+                        enum th_error_code *verdict_out, struct error *err)
+{
+    struct place *place = &standing->place;
+    struct twins twins = {0};
+
+    if (standing->key[0] != '\0' &&
+        !twins_load(repair->sqlite, place->queue_id, standing->key, &twins, err))
+        return false;
+    if (!job_state_allows(place->state, EVENT_REVIVE) || twins.waiting != 0) {
+        *verdict_out = TH_E_CONFLICT;
+        return true;
+    }
+    place->due = repair->run_at != 0 ? repair->run_at : repair->now;
+    place->state = twins.running != 0 ? JOB_BLOCKED : job_state_when_due(place->due, repair->now);
+    if (!revive_row(repair, standing, err) || !place_add(repair->sqlite, place, err))
+        return false;
+    twins.waiting = place->seq;
+    return standing->key[0] == '\0' ||
+           twins_store(repair->sqlite, place->queue_id, standing->key, &twins, err);
+}
+
+bool sqlite_requeue(struct store *store, const struct uuid *ids, size_t count, usec_t run_at,
+                    usec_t now, enum th_error_code *verdicts_out, struct error *err)
+{
+    struct repair repair = {.sqlite = sqlite_of(store), .now = now, .run_at = run_at};
+
+    return run_repair(&repair, requeue_one, ids, count, verdicts_out, err);
+}
+
+/* ---- remove ---- */
+
+static bool free_idempotency(const struct repair *repair, const struct uuid *id, struct error *err)
+{
+    CLEANUP(query_done) struct query query = query_start(repair->sqlite, SQL_IDEMPOTENCY_FREE);
+
+    query_uuid(&query, id);
+    return query_run(&query, err);
+}
+
+static bool remove_one(const struct repair *repair, struct standing *standing,
+                       enum th_error_code *verdict_out, struct error *err)
+{
+    if (!job_state_allows(standing->place.state, EVENT_REMOVE)) {
+        *verdict_out = TH_E_CONFLICT;
+        return true;
+    }
+    return free_idempotency(repair, &standing->id, err) &&
+           ending_forget(repair->sqlite, standing->place.seq, err);
+}
+
+bool sqlite_remove(struct store *store, const struct uuid *ids, size_t count,
+                   enum th_error_code *verdicts_out, struct error *err)
+{
+    struct repair repair = {.sqlite = sqlite_of(store)};
+
+    return run_repair(&repair, remove_one, ids, count, verdicts_out, err);
+}
+
+/* ---- pause ---- */
+
+static bool set_paused(struct sqlite *sqlite, const char *queue, usec_t paused_at,
+                       struct error *err)
+{
+    int64_t queue_id;
+
+    if (!queue_find_or_add(sqlite, queue, &queue_id, err))
+        return false;
+    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_QUEUE_SET_PAUSED);
+    query_int(&query, queue_id);
+    query_int_or_null(&query, paused_at);
+    sqlite->ring = paused_at == 0; /* its jobs may be reserved again */
+    return query_run(&query, err);
+}
+
+bool sqlite_set_paused(struct store *store, const char *queue, usec_t paused_at, struct error *err)
+{
+    struct sqlite *sqlite = sqlite_of(store);
+
+    return sqlite_begin_write(sqlite, err) &&
+           sqlite_end(sqlite, set_paused(sqlite, queue, paused_at, err), err);
+}

@@ -1,0 +1,254 @@
+/*
+ * reserve.c - ready jobs get a lease.
+ *
+ * Per queue: leases that ran out are taken back, then the first jobs in line are read, then each of
+ * them moves from `ready` to `lease`. Reading comes before moving, because a scan must not run
+ * over a tree that changes under it.
+ */
+#include "base/cleanup.h"
+#include "store/sqlite/query.h"
+#include "store/sqlite/rows.h"
+#include "store/sqlite/sqlite_jobs.h"
+#include "store/sqlite/twins.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* Leases taken back by one reserve at most; what is left is taken back by the next one. */
+#define RECLAIM_BATCH 1000
+
+static bool type_is_wanted(const struct reservation *wanted, const char *type)
+{
+    if (wanted->types == NULL)
+        return true;
+    for (size_t i = 0; i < wanted->type_count; i++)
+        if (type != NULL && strcmp(wanted->types[i], type) == 0)
+            return true;
+    return false;
+}
+
+/* What of the queue's row decides whether and how to go on. */
+static bool load_queue(struct sqlite *sqlite, int64_t queue_id, bool *paused_out,
+                       usec_t *next_expiry_out, struct error *err)
+{
+    bool found;
+    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_QUEUE_LOAD);
+
+    query_int(&query, queue_id);
+    if (!query_row(&query, &found, err))
+        return false;
+    *paused_out = !column_is_null(&query);
+    column_skip(&query);
+    *next_expiry_out = column_is_null(&query) ? USEC_MAX : column_int(&query);
+    return true;
+}
+
+/* How many the queue may have besides what runs already. */
+static bool apply_max_running(struct sqlite *sqlite, int64_t queue_id,
+                              const struct queue_share *share, size_t *max_out, struct error *err)
+{
+    bool found;
+
+    *max_out = share->max;
+    if (share->max_running == 0)
+        return true;
+    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_LEASE_COUNT);
+    query_int(&query, queue_id);
+    if (!query_row(&query, &found, err))
+        return false;
+    size_t running = (size_t)column_int(&query);
+    size_t room = running < share->max_running ? share->max_running - running : 0;
+    if (room < *max_out)
+        *max_out = room;
+    return true;
+}
+
+/* The first `max` jobs in line of a wanted type, without changing anything. */
+static bool pick(struct sqlite *sqlite, const struct reservation *wanted, int64_t queue_id,
+                 size_t max, struct job_list *jobs_out, struct error *err)
+{
+    size_t goal = jobs_out->count + max;
+    bool found;
+    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_RESERVE_PICK);
+
+    query_int(&query, queue_id);
+    query_int(&query, wanted->types == NULL ? (int64_t)max : -1);
+    while (jobs_out->count < goal) {
+        if (!query_row(&query, &found, err))
+            return false;
+        if (!found)
+            break;
+        struct job *job = job_list_add(jobs_out);
+        if (job == NULL)
+            return error_no_memory(err);
+        row_read_reserved(&query, &jobs_out->arena, job);
+        if (!type_is_wanted(wanted, job->type))
+            jobs_out->count--;
+    }
+    return !jobs_out->arena.failed || error_no_memory(err);
+}
+
+static bool mark_twin_running(struct sqlite *sqlite, int64_t queue_id, const struct job *job,
+                              struct error *err)
+{
+    struct twins twins = {.running = job->ref};
+
+    return job->key == NULL || twins_store(sqlite, queue_id, job->key, &twins, err);
+}
+
+/* A job that ran before has rows in other tables, and one with a key has a twin: its ack cannot
+ * take the short way. */
+static bool has_traces(const struct job *job)
+{
+    return job->key != NULL || job->executions > 0 || job->stalls > 0 || job->attempts > 0;
+}
+
+static bool move(struct query *leave, struct query *lease, int64_t queue_id, struct job *job,
+                 struct error *err)
+{
+    bool traces = has_traces(job);
+
+    query_again(leave);
+    query_int(leave, queue_id);
+    query_int(leave, job->priority);
+    query_int(leave, job->due);
+    query_int(leave, job->ref);
+    if (!query_run(leave, err))
+        return false;
+    job->executions++;
+    query_again(lease);
+    query_int(lease, job->ref);
+    query_int(lease, queue_id);
+    query_int(lease, job->executions);
+    query_token(lease, &job->token);
+    query_int(lease, job->expires_at);
+    query_text(lease, job->pool);
+    query_int(lease, job->started_at);
+    query_int(lease, traces);
+    return query_run(lease, err);
+}
+
+/* One call of reserve_all(). */
+struct reserving {
+    struct sqlite *sqlite;
+    const struct reservation *wanted;
+    usec_t now;
+    struct job_list *jobs;
+    size_t first; /* of this call in the list, which may have had jobs before */
+    const char *pool;
+};
+
+/* Everything a job gets with its lease, for the jobs from `from` on. */
+static bool move_all(const struct reserving *reserving, int64_t queue_id, const char *queue,
+                     size_t from, struct error *err)
+{
+    CLEANUP(query_done) struct query leave = query_start(reserving->sqlite, SQL_READY_REMOVE);
+    CLEANUP(query_done) struct query lease = query_start(reserving->sqlite, SQL_LEASE_ADD);
+    const char *name = arena_text(&reserving->jobs->arena, queue);
+
+    for (size_t i = from; i < reserving->jobs->count; i++) {
+        struct job *job = &reserving->jobs->items[i];
+        job->queue = name;
+        job->pool = reserving->pool;
+        job->state = JOB_RUNNING;
+        job->token = lease_token_make(&reserving->wanted->batch, (uint32_t)(i - reserving->first));
+        job->expires_at = reserving->now + reserving->wanted->lease_for;
+        job->started_at = reserving->now;
+        if (!move(&leave, &lease, queue_id, job, err) ||
+            !mark_twin_running(reserving->sqlite, queue_id, job, err))
+            return false;
+    }
+    return true;
+}
+
+/* No lease of this queue ends before `moment`, as far as the queue's row is concerned. */
+static bool expect_expiry(struct sqlite *sqlite, int64_t queue_id, usec_t moment, struct error *err)
+{
+    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_QUEUE_EXPECTS_EXPIRY);
+
+    query_int(&query, queue_id);
+    query_int(&query, moment);
+    return query_run(&query, err);
+}
+
+static bool take_share(const struct reserving *reserving, int64_t queue_id,
+                       const struct queue_share *share, struct error *err)
+{
+    struct sqlite *sqlite = reserving->sqlite;
+    size_t max, from = reserving->jobs->count;
+
+    if (!apply_max_running(sqlite, queue_id, share, &max, err) ||
+        !pick(sqlite, reserving->wanted, queue_id, max, reserving->jobs, err))
+        return false;
+    if (reserving->jobs->count == from)
+        return true;
+    return move_all(reserving, queue_id, share->queue, from, err) &&
+           expect_expiry(sqlite, queue_id, reserving->now + reserving->wanted->lease_for, err);
+}
+
+static bool reserve_share(const struct reserving *reserving, const struct queue_share *share,
+                          struct error *err)
+{
+    struct sqlite *sqlite = reserving->sqlite;
+    int64_t queue_id;
+    bool paused;
+    usec_t next_expiry;
+    size_t reclaimed;
+
+    if (!queue_find(sqlite, share->queue, &queue_id, err))
+        return false;
+    if (queue_id == 0 || share->max == 0)
+        return true;
+    if (!load_queue(sqlite, queue_id, &paused, &next_expiry, err))
+        return false;
+    if (next_expiry <= reserving->now &&
+        !reclaim_queue(sqlite, queue_id, reserving->now, RECLAIM_BATCH, &reclaimed, err))
+        return false;
+    return paused || take_share(reserving, queue_id, share, err);
+}
+
+bool reserve_all(struct sqlite *sqlite, const struct reservation *wanted, usec_t now,
+                 struct job_list *jobs_out, struct error *err)
+{
+    struct reserving reserving = {
+        .sqlite = sqlite,
+        .wanted = wanted,
+        .now = now,
+        .jobs = jobs_out,
+        .first = jobs_out->count,
+        .pool = arena_text(&jobs_out->arena, wanted->pool),
+    };
+
+    for (size_t i = 0; i < wanted->queue_count; i++)
+        if (!reserve_share(&reserving, &wanted->queues[i], err))
+            return false;
+    return !jobs_out->arena.failed || error_no_memory(err);
+}
+
+bool sqlite_held(struct store *store, const char *pool, struct job_list *jobs_out,
+                 struct error *err)
+{
+    bool found;
+    CLEANUP(query_done) struct query query = query_start(sqlite_of(store), SQL_HELD);
+
+    query_text(&query, pool);
+    for (;;) {
+        if (!query_row(&query, &found, err))
+            return false;
+        if (!found)
+            break;
+        struct job *job = job_list_add(jobs_out);
+        if (job == NULL)
+            return error_no_memory(err);
+        row_read_reserved(&query, &jobs_out->arena, job);
+        job->queue = column_text(&query, &jobs_out->arena);
+        job->token = column_token(&query);
+        job->expires_at = column_int(&query);
+        job->started_at = column_int(&query);
+        job->worker = (int)column_int(&query);
+        job->cancel_requested_at = column_int(&query);
+        job->pool = arena_text(&jobs_out->arena, pool);
+        job->state = JOB_RUNNING;
+    }
+    return !jobs_out->arena.failed || error_no_memory(err);
+}

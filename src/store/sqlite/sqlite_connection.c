@@ -1,0 +1,205 @@
+/*
+ * sqlite_connection.c - opens the file, runs transactions, says what went wrong.
+ *
+ * Invariants:
+ *   - Every write transaction holds the turnstile from before BEGIN until after COMMIT.
+ *   - The bell is rung after COMMIT, and only when the transaction made a job ready.
+ *   - After sqlite_end() no transaction is open, whatever happened.
+ */
+#include "store/sqlite/sqlite_connection.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "store/sqlite/query.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* SQLite asks when it meets a lock of somebody who does not know our turnstile. */
+#define BUSY_MILLISECONDS ((int)(CALL_DEADLINE / USEC_PER_MSEC))
+
+static const char *const sync_pragmas[] = {
+    [SYNC_FULL] = "PRAGMA synchronous = FULL",
+    [SYNC_NORMAL] = "PRAGMA synchronous = NORMAL",
+    [SYNC_OFF] = "PRAGMA synchronous = OFF",
+};
+
+static enum th_error_code code_of(int status)
+{
+    switch (status & 0xff) {
+    case SQLITE_NOMEM:
+        return TH_E_NO_MEMORY;
+    case SQLITE_ERROR:
+    case SQLITE_INTERNAL:
+    case SQLITE_MISUSE:
+    case SQLITE_RANGE:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_TOOBIG:
+        return TH_E_INTERNAL;
+    default:
+        return TH_E_UNAVAILABLE;
+    }
+}
+
+/* What to do about it, where SQLite's own words do not say. */
+static const char *sentence_of(int status)
+{
+    switch (status & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return "another program holds the database and does not let go";
+    case SQLITE_FULL:
+        return "the disk is full; nothing was changed";
+    case SQLITE_NOTADB:
+        return "this file is not a SQLite database";
+    case SQLITE_CORRUPT:
+        return "the database is damaged: restore it from a backup";
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+        return "no permission to write the database or its folder";
+    default:
+        return NULL;
+    }
+}
+
+bool sqlite_error(struct sqlite *sqlite, int status, struct error *err)
+{
+    const char *sentence = sentence_of(status);
+    int system_error = sqlite->db != NULL ? sqlite3_system_errno(sqlite->db) : 0;
+
+    if ((status & 0xff) == SQLITE_CANTOPEN || (status & 0xff) == SQLITE_IOERR)
+        return error_set(err, TH_E_UNAVAILABLE, "sqlite: %s: cannot be %s: %s", sqlite->path,
+                         (status & 0xff) == SQLITE_CANTOPEN ? "opened" : "read or written",
+                         system_error != 0 ? strerror(system_error) : sqlite3_errstr(status));
+    return error_set(err, code_of(status), "sqlite: %s: %s", sqlite->path,
+                     sentence != NULL ? sentence : sqlite3_errmsg(sqlite->db));
+}
+
+usec_t sqlite_deadline(void)
+{
+    return clock_boot() + CALL_DEADLINE;
+}
+
+bool sqlite_execute(struct sqlite *sqlite, const char *sql, struct error *err)
+{
+    int status = sqlite3_exec(sqlite->db, sql, NULL, NULL, NULL);
+
+    return status == SQLITE_OK || sqlite_error(sqlite, status, err);
+}
+
+static struct sqlite *new_sqlite(const char *path)
+{
+    struct sqlite *sqlite = calloc(1, sizeof(*sqlite));
+
+    if (sqlite == NULL)
+        return NULL;
+    sqlite->turnstile.fd = sqlite->bell.ring_fd = sqlite->bell.listen_fd = -1;
+    sqlite->statements = calloc(SQL_STATEMENTS, sizeof(sqlite3_stmt *));
+    sqlite->path = strdup(path);
+    if (sqlite->statements == NULL || sqlite->path == NULL ||
+        asprintf(&sqlite->turnstile.path, "%s-lock", path) < 0 ||
+        asprintf(&sqlite->bell.path, "%s-bell", path) < 0) {
+        sqlite_disconnect(sqlite);
+        return NULL;
+    }
+    return sqlite;
+}
+
+static bool open_database(struct sqlite *sqlite, enum sqlite_sync sync, bool create,
+                          struct error *err)
+{
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0);
+
+    if (!create && access(sqlite->path, F_OK) != 0)
+        return error_errno(err, TH_E_UNAVAILABLE, errno, "sqlite: %s", sqlite->path);
+    int status = sqlite3_open_v2(sqlite->path, &sqlite->db, flags, NULL);
+    if (status != SQLITE_OK)
+        return sqlite_error(sqlite, status, err);
+    sqlite3_extended_result_codes(sqlite->db, 1);
+    sqlite3_busy_timeout(sqlite->db, BUSY_MILLISECONDS);
+    return sqlite_execute(sqlite, sync_pragmas[sync], err) &&
+           sqlite_execute(sqlite, "PRAGMA temp_store = MEMORY", err);
+}
+
+bool sqlite_connect(const char *path, enum sqlite_sync sync, bool create,
+                    struct sqlite **sqlite_out, struct error *err)
+{
+    struct sqlite *sqlite = new_sqlite(path);
+
+    if (sqlite == NULL)
+        return error_no_memory(err);
+    if (!open_database(sqlite, sync, create, err)) {
+        sqlite_disconnect(sqlite);
+        return false;
+    }
+    *sqlite_out = sqlite;
+    return true;
+}
+
+void sqlite_disconnect(struct sqlite *sqlite)
+{
+    for (size_t i = 0; sqlite->statements != NULL && i < SQL_STATEMENTS; i++)
+        sqlite3_finalize(sqlite->statements[i]);
+    sqlite3_close(sqlite->db);
+    turnstile_done(&sqlite->turnstile);
+    bell_done(&sqlite->bell);
+    queue_ids_done(&sqlite->queues);
+    free(sqlite->statements);
+    free(sqlite->path);
+    scratch_leave(&sqlite->scratch);
+    free(sqlite->base.name);
+    free(sqlite);
+}
+
+static bool run_plain(struct sqlite *sqlite, enum sql_statement which, struct error *err)
+{
+    CLEANUP(query_done) struct query query = query_start(sqlite, which);
+
+    return query_run(&query, err);
+}
+
+bool sqlite_begin_read(struct sqlite *sqlite, struct error *err)
+{
+    return run_plain(sqlite, SQL_BEGIN_READ, err);
+}
+
+bool sqlite_begin_write(struct sqlite *sqlite, struct error *err)
+{
+    if (!turnstile_enter(&sqlite->turnstile, sqlite_deadline(), err))
+        return false;
+    if (!run_plain(sqlite, SQL_BEGIN_WRITE, err)) {
+        turnstile_leave(&sqlite->turnstile);
+        return false;
+    }
+    sqlite->writing = true;
+    sqlite->ring = false;
+    return true;
+}
+
+static void undo(struct sqlite *sqlite)
+{
+    struct error ignored; /* the failure that brought us here is the one to report */
+
+    /* SQLite has undone it already when the disk was full, for instance. */
+    if (!sqlite3_get_autocommit(sqlite->db))
+        (void)!run_plain(sqlite, SQL_ROLLBACK, &ignored);
+    queue_ids_done(&sqlite->queues);
+}
+
+bool sqlite_end(struct sqlite *sqlite, bool work, struct error *err)
+{
+    bool kept = work && run_plain(sqlite, SQL_COMMIT, err);
+
+    if (!kept)
+        undo(sqlite);
+    if (!sqlite->writing)
+        return kept;
+    sqlite->writing = false;
+    turnstile_leave(&sqlite->turnstile);
+    if (kept && sqlite->ring)
+        bell_ring(&sqlite->bell);
+    return kept;
+}

@@ -1,0 +1,146 @@
+/*
+ * sqlite_driver.c - sqlite:PATH: the embedded store, one file.
+ */
+#include "store/sqlite/sqlite_driver.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "store/sqlite/schema.h"
+#include "store/sqlite/sqlite_jobs.h"
+
+#include <stdio.h>
+
+static const char *const option_names[] = {"synchronous"};
+
+static bool read_options(const struct store_url *url, enum sqlite_sync *sync_out, struct error *err)
+{
+    const char *value = url_option(url, "synchronous");
+
+    if (!url_check_options(url, option_names, COUNT_OF(option_names), err))
+        return false;
+    *sync_out = SYNC_FULL;
+    if (value == NULL || text_equal(value, "full"))
+        return true;
+    *sync_out = SYNC_NORMAL;
+    return text_equal(value, "normal") ||
+           error_set(err, TH_E_INVALID, "%s: synchronous is full or normal, not '%s'", url->shown,
+                     value);
+}
+
+/* sqlite:///srv/jobs.db names the same file as sqlite:/srv/jobs.db. With a host there is none. */
+static bool file_of(const struct store_url *url, const char **path_out, struct error *err)
+{
+    const char *path = url->path;
+
+    if (path[0] == '/' && path[1] == '/') {
+        if (path[2] != '/')
+            return error_set(
+                err, TH_E_INVALID,
+                "%s: a file has no host: write sqlite:./jobs.db or sqlite:/srv/jobs.db",
+                url->shown);
+        path += 2;
+    }
+    if (path[0] == '\0')
+        return error_set(err, TH_E_INVALID, "%s: names no file: write sqlite:./jobs.db",
+                         url->shown);
+    *path_out = path;
+    return true;
+}
+
+/* Relative paths start at the folder of the options. */
+static char *full_path(const char *path, const char *folder)
+{
+    bool relative = path[0] != '/' && folder != NULL;
+    char *full = NULL;
+
+    return asprintf(&full, "%s%s%s", relative ? folder : "", relative ? "/" : "", path) < 0 ? NULL
+                                                                                            : full;
+}
+
+bool sqlite_open_file(const char *path, enum sqlite_sync sync, bool migrate,
+                      struct store **store_out, struct error *err)
+{
+    struct sqlite *sqlite = NULL;
+
+    if (!sqlite_connect(path, sync, migrate, &sqlite, err))
+        return false;
+    if (!schema_prepare(sqlite, migrate, err)) {
+        sqlite_disconnect(sqlite);
+        return false;
+    }
+    sqlite->base.driver = &store_sqlite;
+    *store_out = &sqlite->base;
+    return true;
+}
+
+static bool sqlite_open(const struct store_url *url, const struct store_options *options,
+                        struct store **store_out, struct error *err)
+{
+    enum sqlite_sync sync;
+    const char *file = url->path;
+
+    if (!read_options(url, &sync, err) || !file_of(url, &file, err))
+        return false;
+    AUTO_FREE char *path = full_path(file, options->folder);
+    if (path == NULL)
+        return error_no_memory(err);
+    return sqlite_open_file(path, sync, options->migrate, store_out, err);
+}
+
+static void sqlite_close(struct store *store)
+{
+    sqlite_disconnect(sqlite_of(store));
+}
+
+static bool sqlite_schema(struct store *store, struct store_schema *schema_out, struct error *err)
+{
+    return schema_read(sqlite_of(store), schema_out, err);
+}
+
+/* The database is on this machine, and so is its clock. */
+static bool sqlite_read_clock(struct store *store, usec_t *now_out, struct error *err)
+{
+    (void)store;
+    (void)err;
+    *now_out = clock_wall();
+    return true;
+}
+
+static bool sqlite_wait_fd(struct store *store, int *fd_out, struct error *err)
+{
+    return bell_listen_fd(&sqlite_of(store)->bell, fd_out, err);
+}
+
+static bool sqlite_wait(struct store *store, usec_t timeout, bool *rang_out, struct error *err)
+{
+    return bell_listen(&sqlite_of(store)->bell, timeout, rang_out, err);
+}
+
+const struct store_driver store_sqlite = {
+    .scheme = "sqlite",
+    .open = sqlite_open,
+    .close = sqlite_close,
+    .schema = sqlite_schema,
+    .read_clock = sqlite_read_clock,
+    .enqueue = sqlite_enqueue,
+    .exchange = sqlite_exchange,
+    .held = sqlite_held,
+    .heartbeat = sqlite_heartbeat,
+    .promote = sqlite_promote,
+    .reclaim = sqlite_reclaim,
+    .prune = sqlite_prune,
+    .cron_enqueue = sqlite_cron_enqueue,
+    .pool_register = sqlite_pool_register,
+    .pools = sqlite_pools,
+    .pool_remove = sqlite_pool_remove,
+    .pool_remove_silent = sqlite_pool_remove_silent,
+    .wait_fd = sqlite_wait_fd,
+    .wait = sqlite_wait,
+    .get = sqlite_get,
+    .list = sqlite_list,
+    .stats = sqlite_stats,
+    .cancel = sqlite_cancel,
+    .requeue = sqlite_requeue,
+    .remove = sqlite_remove,
+    .set_paused = sqlite_set_paused,
+};

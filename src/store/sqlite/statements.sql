@@ -1,0 +1,266 @@
+-- Every statement of the SQLite driver, by name: SQL_BEGIN_WRITE is `begin_write`. Parameters are
+-- bound and columns read in the order they stand here; see query.h.
+
+-- name: begin_read
+BEGIN
+-- name: begin_write
+BEGIN IMMEDIATE
+-- name: commit
+COMMIT
+-- name: rollback
+ROLLBACK
+
+-- Queues ------------------------------------------------------------------------------------
+
+-- name: queue_find
+SELECT queue_id FROM queue WHERE name = ?
+-- name: queue_add
+INSERT INTO queue (name) VALUES (?) RETURNING queue_id
+-- name: queue_load
+SELECT paused_at, next_expiry FROM queue WHERE queue_id = ?
+-- name: queue_set_paused
+UPDATE queue SET paused_at = iif(?2 IS NULL, NULL, coalesce(paused_at, ?2)) WHERE queue_id = ?1
+-- name: queue_count
+UPDATE queue SET done_total = done_total + ?2, failed_total = failed_total + ?3 WHERE queue_id = ?1
+-- name: queue_expects_expiry
+UPDATE queue SET next_expiry = ?2
+WHERE queue_id = ?1 AND (next_expiry IS NULL OR next_expiry > ?2)
+-- name: queues_expect_expiry
+UPDATE queue SET next_expiry = ?1 WHERE next_expiry > ?1
+-- name: queue_recompute_expiry
+UPDATE queue SET next_expiry = (SELECT min(expires_at) FROM lease WHERE lease.queue_id = ?1)
+WHERE queue_id = ?1
+
+-- Enqueue -----------------------------------------------------------------------------------
+
+-- name: job_add
+INSERT INTO job (id, queue_id, type, encoding, priority, due, run_at, timeout, max_attempts,
+    max_stalls, attempts, stalls, executions, created_at, key, update_flags, idempotency_key,
+    payload)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO NOTHING
+-- name: ready_add
+INSERT INTO ready (queue_id, priority, due, seq) VALUES (?, ?, ?, ?)
+-- name: ready_remove
+DELETE FROM ready WHERE queue_id = ? AND priority = ? AND due = ? AND seq = ?
+-- name: waiting_add
+INSERT INTO waiting (state, due, seq, queue_id) VALUES (?, ?, ?, ?)
+-- name: waiting_remove
+DELETE FROM waiting WHERE state = ? AND due = ? AND seq = ?
+-- name: idempotency_find
+SELECT id, expires_at FROM idempotency WHERE queue_id = ? AND key = ?
+-- name: idempotency_put
+INSERT INTO idempotency (queue_id, key, id, expires_at) VALUES (?, ?, ?, ?)
+ON CONFLICT (queue_id, key) DO UPDATE SET id = excluded.id, expires_at = excluded.expires_at
+-- name: idempotency_free
+DELETE FROM idempotency WHERE id = ?
+
+-- Keyed jobs --------------------------------------------------------------------------------
+
+-- name: keyed_find
+SELECT waiting, running FROM keyed WHERE queue_id = ? AND key = ?
+-- name: keyed_put
+INSERT INTO keyed (queue_id, key, waiting, running) VALUES (?, ?, ?, ?)
+ON CONFLICT (queue_id, key) DO UPDATE SET waiting = excluded.waiting, running = excluded.running
+-- name: keyed_remove
+DELETE FROM keyed WHERE queue_id = ? AND key = ?
+-- name: job_merge
+UPDATE job SET priority = ?2, due = ?3, run_at = ?4, timeout = ?5, max_attempts = ?6,
+    max_stalls = ?7, attempts = ?8, stalls = ?9, update_flags = ?10
+WHERE seq = ?1
+-- name: job_set_payload
+UPDATE job SET encoding = ?2, payload = ?3 WHERE seq = ?1
+-- name: job_copy_payload
+UPDATE job SET encoding = other.encoding, payload = other.payload
+FROM (SELECT encoding, payload FROM job WHERE seq = ?2) AS other
+WHERE seq = ?1
+
+-- Where a job stands ------------------------------------------------------------------------
+
+-- name: seq_of_id
+SELECT seq FROM job WHERE id = ?
+-- name: standing
+SELECT seq, id, (SELECT queue_id FROM job WHERE seq = ?1), type, priority, due, run_at, timeout,
+    max_attempts, max_stalls, attempts, stalls, key, update_flags, state, executions, token,
+    expires_at, pool, worker, started_at, cancel_requested_at,
+    (SELECT ended_by FROM ended WHERE seq = ?1)
+FROM job_view WHERE seq = ?1
+
+-- Reserve -----------------------------------------------------------------------------------
+
+-- name: reserve_pick
+SELECT r.seq, j.id, j.type, j.encoding, r.priority, r.due, j.run_at, j.timeout, j.max_attempts,
+    j.max_stalls, j.attempts, j.stalls, j.executions, j.created_at, j.key, j.update_flags,
+    j.idempotency_key, j.payload
+FROM ready r JOIN job j ON j.seq = r.seq
+WHERE r.queue_id = ?
+ORDER BY r.priority, r.due, r.seq
+LIMIT ?
+-- name: lease_add
+INSERT INTO lease (seq, queue_id, execution, token, expires_at, pool, started_at, traces)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+-- name: lease_count
+SELECT count(*) FROM lease WHERE queue_id = ?
+-- name: held
+SELECT l.seq, j.id, j.type, j.encoding, j.priority, j.due, j.run_at, j.timeout, j.max_attempts,
+    j.max_stalls, j.attempts, j.stalls, l.execution, j.created_at, j.key, j.update_flags,
+    j.idempotency_key, j.payload, q.name, l.token, l.expires_at, l.started_at, l.worker, l.cancel_requested_at
+FROM lease l JOIN job j ON j.seq = l.seq JOIN queue q ON q.queue_id = l.queue_id
+WHERE l.pool = ?
+ORDER BY l.seq
+
+-- Settle ------------------------------------------------------------------------------------
+
+-- The two ends of a job without key, error, output or earlier runs: no need to look at it first.
+-- name: lease_take_plain
+DELETE FROM lease WHERE seq = ? AND token = ? AND expires_at > ? AND traces = 0
+-- name: lease_remove
+DELETE FROM lease WHERE seq = ?
+-- name: ended_add
+INSERT INTO ended (seq, state, queue_id, ended_at, executions, attempts, stalls, token, ended_by,
+    pool, worker, started_at, wall, user, system, max_rss_kb, exit_code, cancel_requested_at,
+    merged_into)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+-- name: job_return
+UPDATE job SET due = ?2, run_at = ?3, attempts = ?4, stalls = ?5, executions = ?6 WHERE seq = ?1
+-- name: detail_failed
+INSERT INTO detail (seq, last_error, failed_at, reason, exit_code, signal)
+VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (seq) DO UPDATE SET last_error = excluded.last_error, failed_at = excluded.failed_at,
+    reason = excluded.reason, exit_code = excluded.exit_code, signal = excluded.signal
+-- name: detail_told
+INSERT INTO detail (seq, progress_percent, progress_text, result, output) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (seq) DO UPDATE SET
+    progress_text = iif(excluded.progress_percent IS NULL, progress_text, excluded.progress_text),
+    progress_percent = coalesce(excluded.progress_percent, progress_percent),
+    result = coalesce(excluded.result, result), output = coalesce(excluded.output, output)
+-- name: run_add
+INSERT INTO run (seq, execution, outcome, pool, worker, started_at, wall, user, system, max_rss_kb,
+    exit_code, signal, error)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (seq, execution) DO NOTHING
+-- name: run_trim
+DELETE FROM run WHERE seq = ? AND execution <= ?
+-- name: job_remove
+DELETE FROM job WHERE seq = ?
+-- name: ended_remove
+DELETE FROM ended WHERE seq = ?
+-- name: detail_remove
+DELETE FROM detail WHERE seq = ?
+-- name: run_remove
+DELETE FROM run WHERE seq = ?
+
+-- Heartbeat ---------------------------------------------------------------------------------
+
+-- name: lease_extend
+UPDATE lease SET expires_at = ?4, worker = coalesce(?5, worker)
+WHERE seq = ?1 AND token = ?2 AND expires_at > ?3
+RETURNING cancel_requested_at
+-- name: lease_has_traces
+UPDATE lease SET traces = 1 WHERE seq = ?
+-- name: pool_beat
+UPDATE pool SET beat_at = ?2, status = coalesce(?3, status) WHERE name = ?1
+
+-- Upkeep ------------------------------------------------------------------------------------
+
+-- name: promote_next
+SELECT min(due) FROM waiting WHERE state = ?
+-- name: promote_add
+INSERT INTO ready (queue_id, priority, due, seq)
+SELECT w.queue_id, j.priority, w.due, w.seq
+FROM waiting w JOIN job j ON j.seq = w.seq
+WHERE w.state = ?1 AND w.due <= ?2
+ORDER BY w.due, w.seq LIMIT ?3
+-- name: promote_remove
+DELETE FROM waiting WHERE (state, due, seq) IN (
+    SELECT state, due, seq FROM waiting WHERE state = ?1 AND due <= ?2
+    ORDER BY due, seq LIMIT ?3)
+-- name: expired_queues
+SELECT queue_id FROM queue WHERE next_expiry <= ?
+-- name: expired_leases
+SELECT seq FROM lease WHERE queue_id = ? AND expires_at <= ? LIMIT ?
+-- name: ended_next_group
+SELECT state, queue_id, count(*) FROM ended WHERE (state, queue_id) > (?, ?)
+GROUP BY state, queue_id LIMIT 1
+-- name: ended_before
+SELECT seq FROM ended WHERE state = ? AND queue_id = ? AND ended_at <= ?
+ORDER BY ended_at, seq LIMIT ?
+-- name: idempotency_prune
+DELETE FROM idempotency WHERE (queue_id, key) IN (
+    SELECT queue_id, key FROM idempotency WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)
+-- name: idempotency_expired_any
+SELECT EXISTS (SELECT 1 FROM idempotency WHERE expires_at <= ?)
+-- name: cron_advance
+INSERT INTO cron (name, slot) VALUES (?, ?)
+ON CONFLICT (name) DO UPDATE SET slot = excluded.slot WHERE excluded.slot > slot
+-- name: pool_put
+INSERT INTO pool (name, host, pid, started_at, beat_at, status) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (name) DO UPDATE SET host = excluded.host, pid = excluded.pid,
+    started_at = excluded.started_at, beat_at = excluded.beat_at, status = excluded.status
+-- name: pools
+SELECT name, host, pid, started_at, beat_at, status FROM pool ORDER BY name
+-- name: pools_silent
+SELECT name, host, pid, started_at, beat_at, status FROM pool WHERE beat_at < ? ORDER BY name
+-- name: pool_remove
+DELETE FROM pool WHERE name = ?
+-- name: pools_remove_silent
+DELETE FROM pool WHERE beat_at < ?
+
+-- For people --------------------------------------------------------------------------------
+
+-- name: lease_request_cancel
+UPDATE lease SET cancel_requested_at = coalesce(cancel_requested_at, ?2), traces = 1 WHERE seq = ?1
+-- name: job_revive
+UPDATE job SET due = ?2, run_at = ?3, attempts = 0, stalls = 0, executions = ?4 WHERE seq = ?1
+-- name: detail_forgive
+UPDATE detail SET last_error = NULL, failed_at = NULL, reason = NULL, exit_code = NULL,
+    signal = NULL, progress_percent = NULL, progress_text = NULL, result = NULL
+WHERE seq = ?
+-- name: get
+SELECT * FROM job_view WHERE id = ?
+-- name: list
+SELECT * FROM job_view
+WHERE id > ?1 AND (?2 IS NULL OR queue = ?2) AND (?3 IS NULL OR type = ?3)
+ORDER BY id LIMIT ?4
+-- The two states that most jobs are in: going through all jobs by id soon finds enough of them.
+-- name: list_common
+SELECT * FROM job_view
+WHERE id > ?1 AND (?2 IS NULL OR queue = ?2) AND (?3 IS NULL OR type = ?3) AND state = ?5
+ORDER BY id LIMIT ?4
+-- The other states: few jobs among many, so these start from the table that has just them.
+-- name: list_waiting
+SELECT * FROM job_view
+WHERE seq IN (SELECT seq FROM waiting WHERE state = ?5)
+    AND id > ?1 AND (?2 IS NULL OR queue = ?2) AND (?3 IS NULL OR type = ?3)
+ORDER BY id LIMIT ?4
+-- name: list_running
+SELECT * FROM job_view
+WHERE seq IN (SELECT seq FROM lease WHERE ?5 = 3)
+    AND id > ?1 AND (?2 IS NULL OR queue = ?2) AND (?3 IS NULL OR type = ?3)
+ORDER BY id LIMIT ?4
+-- name: list_ended
+SELECT * FROM job_view
+WHERE seq IN (SELECT seq FROM ended WHERE state = ?5)
+    AND id > ?1 AND (?2 IS NULL OR queue = ?2) AND (?3 IS NULL OR type = ?3)
+ORDER BY id LIMIT ?4
+-- name: runs
+SELECT execution, outcome, pool, worker, started_at, wall, user, system, max_rss_kb, exit_code,
+    signal, error
+FROM run WHERE seq = ?1
+UNION ALL
+SELECT executions, 0, pool, worker, started_at, wall, user, system, max_rss_kb, exit_code, NULL,
+    NULL
+FROM ended WHERE seq = ?1 AND wall IS NOT NULL
+ORDER BY 1
+-- name: stats_queues
+SELECT queue_id, name, paused_at, done_total, failed_total FROM queue ORDER BY name
+-- name: stats_ready
+SELECT queue_id, 1, count(*), min(due) FROM ready GROUP BY queue_id
+-- name: stats_waiting
+SELECT queue_id, state, count(*), NULL FROM waiting GROUP BY state, queue_id
+-- name: stats_running
+SELECT queue_id, 3, count(*), NULL FROM lease GROUP BY queue_id
+-- name: stats_ended
+SELECT queue_id, state, count(*), NULL FROM ended GROUP BY state, queue_id
+-- name: schema
+SELECT version, usable_from FROM meta

@@ -1,0 +1,259 @@
+/*
+ * store.h - where jobs live: what callers use.
+ *
+ * A store is opened by its URL and behaves the same whatever is behind it; driver.h says what it
+ * promises. `now` is the database's time, handed in by the caller, mostly store_now(). Calls on
+ * the path of a job take arrays: an array is one round trip and one transaction.
+ *
+ * A call returns false when it could not be carried out as a whole; what became of single items
+ * is in their verdicts. A handle belongs to one process and one thread: fork first, open after.
+ */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/error.h"
+#include "base/uuid.h"
+#include "job/job.h"
+#include "job/lease.h"
+#include "job/settlement.h"
+#include "job/state.h"
+
+struct store;
+
+/* ---- open and close ---- */
+
+struct store_options {
+    const char *folder; /* relative SQLite paths start here; NULL is the current folder */
+    bool migrate;       /* create what is missing and bring the schema up to date */
+    size_t max_payload; /* 0 is JOB_PAYLOAD_DEFAULT */
+};
+
+bool store_open(const char *url, const struct store_options *options, struct store **store_out,
+                struct error *err) MUST_CHECK;
+
+/* Sets *store to NULL. Every call on a store that is NULL fails with TH_E_INVALID. */
+void store_close(struct store **store);
+
+struct store_schema {
+    int version;     /* of what is stored */
+    int usable_from; /* the lowest binary that may use it */
+    int newest;      /* what this binary would migrate to */
+};
+
+bool store_schema(struct store *store, struct store_schema *schema_out,
+                  struct error *err) MUST_CHECK;
+
+/* The URL for people, without secrets. */
+const char *store_name(const struct store *store);
+
+/* The database's clock. store_now() is this machine's, corrected by what was measured when the
+ * store was opened and at each heartbeat. */
+bool store_read_clock(struct store *store, usec_t *now_out, struct error *err) MUST_CHECK;
+usec_t store_now(const struct store *store);
+
+/* ---- the path of a job, in order ---- */
+
+struct enqueued {
+    struct uuid id;       /* of the job that now stands for this request */
+    enum job_state state; /* of that job */
+    bool existed;         /* a duplicate by idempotency key or id: nothing was changed */
+    bool updated;         /* a waiting job with the same key was changed instead */
+};
+
+/* All of them or none, in order; enqueued_out has room for `count`. Jobs are validated first, and
+ * their blank idempotency keys cleared. An id that is stored already counts as existed, so a
+ * call whose answer was lost can be repeated. */
+bool store_enqueue(struct store *store, struct job *jobs, size_t count, usec_t now,
+                   struct enqueued *enqueued_out, struct error *err) MUST_CHECK;
+
+struct queue_share {
+    const char *queue;
+    size_t max;         /* how many jobs at most; 0 is none */
+    size_t max_running; /* live leases of this queue in all pools; 0 is unlimited */
+};
+
+struct reservation {
+    const struct queue_share *queues; /* served in this order; a driver never chooses */
+    size_t queue_count;
+    const char *const *types; /* only these types; NULL is any */
+    size_t type_count;
+    const char *pool;
+    struct batch_token batch; /* fresh for each call */
+    usec_t lease_for;
+};
+
+/* Adds to jobs_out what was reserved, each job with its lease, executions counted, `ref` set and
+ * no runs or output. Nothing there is not an error. Leases of these queues that ran out are taken
+ * back on the way. */
+bool store_reserve(struct store *store, const struct reservation *wanted, usec_t now,
+                   struct job_list *jobs_out, struct error *err) MUST_CHECK;
+
+/* Every running job of this pool, as reserve returned it, whether or not its lease still holds. */
+bool store_held(struct store *store, const char *pool, struct job_list *jobs_out,
+                struct error *err) MUST_CHECK;
+
+/* verdicts_out has room for finished->count: TH_OK or why nothing was changed for that item. */
+bool store_settle(struct store *store, const struct settlement_list *finished, usec_t now,
+                  enum th_error_code *verdicts_out, struct error *err) MUST_CHECK;
+
+/* Settle, then reserve, in one round trip and one transaction. */
+bool store_exchange(struct store *store, const struct settlement_list *finished,
+                    const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
+                    struct job_list *jobs_out, struct error *err) MUST_CHECK;
+
+/* A lease to extend, with what its execution has to tell. */
+struct lease_beat {
+    struct uuid job;
+    const char *queue;
+    struct lease_token token;
+    int64_t ref;          /* from the reserved job, or 0 */
+    int worker;           /* 0: not started yet */
+    int progress_percent; /* -1: no change */
+    const char *progress_text;
+    struct bytes output; /* the tail so far; absent: no change */
+};
+
+struct heartbeat {
+    const char *pool;
+    struct bytes status; /* what the pool's processes do, as JSON for people; absent: no change */
+    const struct lease_beat *leases;
+    size_t lease_count;
+    usec_t lease_for;
+};
+
+struct lease_answer {
+    enum th_error_code verdict; /* anything but TH_OK: the lease is lost, stop the run */
+    bool cancel_requested;
+};
+
+/* answers_out has room for lease_count. *registered_out is false when the pool was removed. */
+bool store_heartbeat(struct store *store, const struct heartbeat *heartbeat, usec_t now,
+                     struct lease_answer *answers_out, bool *registered_out,
+                     struct error *err) MUST_CHECK;
+
+/* ---- upkeep: each pass handles at most `limit` jobs and says how many ---- */
+
+/* Due `scheduled` or `retry` jobs become ready. *next_due_out: when the next one is due, or 0. */
+bool store_promote(struct store *store, enum job_state state, usec_t now, size_t limit,
+                   size_t *moved_out, usec_t *next_due_out, struct error *err) MUST_CHECK;
+
+/* Leases that ran out, whoever held them: ready again at the old place, one stall more. */
+bool store_reclaim(struct store *store, usec_t now, size_t limit, size_t *moved_out,
+                   struct error *err) MUST_CHECK;
+
+struct retention {
+    usec_t done;     /* age at which done and cancelled jobs go; USEC_MAX is never */
+    size_t done_max; /* how many of them a queue keeps; SIZE_MAX is all */
+    usec_t dead;     /* age at which dead jobs go */
+};
+
+/* Ended jobs past their retention and idempotency records past their expiry go. */
+bool store_prune(struct store *store, const struct retention *keep, usec_t now, size_t limit,
+                 size_t *removed_out, struct error *err) MUST_CHECK;
+
+/* Stores the job if and only if `slot` is later than the last slot of this name. */
+bool store_cron_enqueue(struct store *store, const char *name, usec_t slot, struct job *job,
+                        usec_t now, bool *stored_out, struct error *err) MUST_CHECK;
+
+/* ---- pools ---- */
+
+struct pool {
+    const char *name;
+    const char *host;
+    int64_t pid;
+    usec_t started_at;
+    usec_t beat_at;
+    struct bytes status;
+};
+
+struct pool_list {
+    struct arena arena;
+    struct pool *items;
+    size_t count;
+};
+
+void pool_list_done(struct pool_list *list);
+
+bool store_pool_register(struct store *store, const struct pool *pool, usec_t now,
+                         struct error *err) MUST_CHECK;
+bool store_pools(struct store *store, struct pool_list *pools_out, struct error *err) MUST_CHECK;
+
+/* Its counters are kept; its jobs return when their leases end. TH_E_NOT_FOUND when unknown. */
+bool store_pool_remove(struct store *store, const char *name, struct error *err) MUST_CHECK;
+
+/* All pools that have been silent since `before`, in one pass; their names are in removed_out. */
+bool store_pool_remove_silent(struct store *store, usec_t before, struct pool_list *removed_out,
+                              struct error *err) MUST_CHECK;
+
+/* ---- sleep and wake ---- */
+
+/* A descriptor that becomes readable when something may be ready; store_wait() quiets it. It is
+ * the store's: poll it, nothing else. The first call says that something may be ready. */
+bool store_wait_fd(struct store *store, int *fd_out, struct error *err) MUST_CHECK;
+
+/* Sleeps until something may be ready, or the timeout. */
+bool store_wait(struct store *store, usec_t timeout, bool *rang_out, struct error *err) MUST_CHECK;
+
+/* ---- for people ---- */
+
+/* With runs and output; TH_E_NOT_FOUND when there is none. */
+bool store_get(struct store *store, const struct uuid *id, struct job_list *job_out,
+               struct error *err) MUST_CHECK;
+
+#define JOB_PAGE_MAX 1000
+
+struct job_filter {
+    bool by_state;
+    enum job_state state;
+    const char *queue; /* NULL is any */
+    const char *type;  /* NULL is any */
+    struct uuid after; /* the last id of the page before; nil is from the start */
+    size_t limit;      /* 1 to JOB_PAGE_MAX */
+};
+
+/* In order of id, with runs and output. A page may be cut short at 16 MiB of payload: *more_out
+ * says whether another page follows. An `after` that no job has is TH_E_NOT_FOUND. */
+bool store_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
+                bool *more_out, struct error *err) MUST_CHECK;
+
+struct queue_stats {
+    const char *queue;
+    usec_t paused_at; /* 0: not paused */
+    int64_t jobs[JOB_STATES];
+    usec_t oldest_ready; /* the earliest due of its ready jobs, or 0 */
+    int64_t done_total;
+    int64_t failed_total; /* executions that failed, whatever became of the job */
+};
+
+struct queue_stats_list {
+    struct arena arena;
+    struct queue_stats *items;
+    size_t count;
+};
+
+void queue_stats_list_done(struct queue_stats_list *list);
+
+/* Every queue that was ever used, by name. */
+bool store_stats(struct store *store, struct queue_stats_list *stats_out,
+                 struct error *err) MUST_CHECK;
+
+/* Each takes ids and answers a verdict per id: TH_OK, TH_E_NOT_FOUND, TH_E_CONFLICT.
+ *   cancel    a waiting job is cancelled; a running one is asked to stop
+ *   requeue   a dead or cancelled job waits again, from `run_at` on (0 is now); counts and errors
+ *             are cleared, executions and runs stay. A keyed one is blocked while its twin runs,
+ *             and a conflict while its twin waits
+ *   remove    an ended job goes, and its idempotency record with it */
+bool store_cancel(struct store *store, const struct uuid *ids, size_t count, usec_t now,
+                  enum th_error_code *verdicts_out, struct error *err) MUST_CHECK;
+bool store_requeue(struct store *store, const struct uuid *ids, size_t count, usec_t run_at,
+                   usec_t now, enum th_error_code *verdicts_out, struct error *err) MUST_CHECK;
+bool store_remove(struct store *store, const struct uuid *ids, size_t count,
+                  enum th_error_code *verdicts_out, struct error *err) MUST_CHECK;
+
+/* A paused queue is not reserved from. Creates the queue if need be; repeating it is fine. */
+bool store_pause(struct store *store, const char *queue, usec_t now, struct error *err) MUST_CHECK;
+bool store_resume(struct store *store, const char *queue, struct error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * bench.c - rounds, medians and the table.
+ */
+#include "bench/bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void bench_die(const char *what, const struct error *err)
+{
+    fprintf(stderr, "bench: %s: %s\n", what, err->text);
+    exit(EXIT_FAILURE);
+}
+
+const char *bench_fresh_path(const char *folder)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-lock", "-bell"};
+    static char path[4096];
+    char victim[4200];
+
+    snprintf(path, sizeof(path), "%s/bench.db", folder);
+    for (size_t i = 0; i < COUNT_OF(suffixes); i++) {
+        snprintf(victim, sizeof(victim), "%s%s", path, suffixes[i]);
+        unlink(victim);
+    }
+    return path;
+}
+
+struct bytes bench_payload(void)
+{
+    static unsigned char payload[BENCH_PAYLOAD];
+
+    memset(payload, 'x', sizeof(payload));
+    memcpy(payload, "{\"p\":\"", 6);
+    memcpy(payload + sizeof(payload) - 2, "\"}", 2);
+    return (struct bytes){payload, sizeof(payload)};
+}
+
+static int compare(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+
+    return (left > right) - (left < right);
+}
+
+static double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof(*values), compare);
+    return values[count / 2];
+}
+
+static double measure(bench_way way, const char *folder, struct bench_size size)
+{
+    usec_t elapsed = way == NULL ? 0 : way(folder, size);
+
+    return elapsed == 0 ? 0 : (double)size.jobs * (double)USEC_PER_SEC / (double)elapsed;
+}
+
+void bench_print_head(void)
+{
+    printf("%-34s %10s | %10s %6s | %10s %6s\n", "", "TaskHarbor", "raw SQL", "ratio", "minimal",
+           "ratio");
+    printf("%-34s %10s | %10s %6s | %10s %6s\n", "work", "jobs/s", "jobs/s", "", "jobs/s", "");
+}
+
+static void print_rival(double ours, double rival)
+{
+    if (rival > 0)
+        printf(" | %10.0f %6.2f", rival, ours / rival);
+    else
+        printf(" | %10s %6s", "-", "-");
+}
+
+void bench_run(const char *folder, const struct bench_row *row)
+{
+    double ours[BENCH_ROUNDS], raw[BENCH_ROUNDS], minimal[BENCH_ROUNDS];
+
+    for (size_t i = 0; i < BENCH_ROUNDS; i++) {
+        minimal[i] = measure(row->minimal, folder, row->size);
+        raw[i] = measure(row->raw, folder, row->size);
+        ours[i] = measure(row->ours, folder, row->size);
+    }
+    double rate = median(ours, BENCH_ROUNDS);
+    printf("%-34s %10.0f", row->name, rate);
+    print_rival(rate, median(raw, BENCH_ROUNDS));
+    print_rival(rate, median(minimal, BENCH_ROUNDS));
+    printf("\n");
+    fflush(stdout);
+}

@@ -1,0 +1,53 @@
+/*
+ * store_bench.c - the SQLite store next to bare SQLite calls in the same run.
+ *
+ *     store-bench FOLDER [BACKLOG]
+ *
+ * FOLDER should be on the disk that matters; BACKLOG is the long queue, 1,000,000 by default.
+ */
+#include "base/base.h"
+#include "base/text.h"
+#include "bench/bench.h"
+#include "bench/ways.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* clang-format off */
+static const struct bench_row rows[] = {
+    {"enqueue, 1 at a time",            {1000, 1},      store_enqueue_way, raw_enqueue, minimal_enqueue},
+    {"enqueue, 100 at a time",          {20000, 100},   store_enqueue_way, raw_enqueue, minimal_enqueue},
+    {"enqueue, 1000 at a time",         {100000, 1000}, store_enqueue_way, raw_enqueue, minimal_enqueue},
+    {"exchange, 1 at a time",           {1000, 1},      store_exchange_keep, raw_exchange_keep, minimal_exchange_keep},
+    {"exchange, 10 at a time",          {5000, 10},     store_exchange_keep, raw_exchange_keep, minimal_exchange_keep},
+    {"exchange, 100 at a time",         {20000, 100},   store_exchange_keep, raw_exchange_keep, minimal_exchange_keep},
+    {"exchange, 1000 at a time",        {100000, 1000}, store_exchange_keep, raw_exchange_keep, minimal_exchange_keep},
+    {"exchange, 1000, retention.done 0", {100000, 1000}, store_exchange_forget, raw_exchange_forget, minimal_exchange_forget},
+};
+/* clang-format on */
+
+static void print_backlog(const char *folder, size_t backlog)
+{
+    double few = reserve_rate(folder, 1000);
+    double many = reserve_rate(folder, backlog);
+
+    printf("%-34s %10.0f jobs/s\n", "reserve 100, 1000 waiting", few);
+    printf("reserve 100, %-21zu %10.0f jobs/s: %.2f of that\n", backlog, many, many / few);
+}
+
+int main(int argc, char **argv)
+{
+    int64_t backlog = 1000000;
+
+    if (argc < 2 || (argc > 2 && !text_to_int(argv[2], 1000, 100000000, &backlog))) {
+        fprintf(stderr, "usage: store-bench FOLDER [BACKLOG]\n");
+        return 2;
+    }
+    bench_print_head();
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        bench_run(argv[1], &rows[i]);
+    print_backlog(argv[1], (size_t)backlog);
+    writers_print(argv[1]);
+    bench_fresh_path(argv[1]);
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,127 @@
+/*
+ * backends.c - the backends that the contract suite runs against: one row each.
+ *
+ * Every store of a run lies below one root, so that a run that failed half-way leaves nothing
+ * behind: clean_up() takes the root, not a list.
+ */
+#include "backends.h"
+
+#include "base/text.h"
+
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SQLITE_ROOT   "/tmp/th-contract-%s"
+#define MEMORY_SCHEME "memory:"
+#define SQLITE_SCHEME "sqlite:"
+#define MEMORY_FOLDER "/dev/shm/taskharbor-memory-"
+
+static void make_folder(const char *path)
+{
+    if (mkdir(path, 0700) == 0)
+        return;
+    struct stat found;
+    if (stat(path, &found) == 0 && S_ISDIR(found.st_mode))
+        return;
+    perror(path);
+    abort();
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+    (void)status;
+    (void)type;
+    (void)walk;
+    return remove(path);
+}
+
+static void remove_tree(const char *path)
+{
+    nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void sqlite_fresh_url(const char *root, const char *serial, char url[BACKEND_URL_SIZE])
+{
+    char folder[BACKEND_URL_SIZE];
+
+    snprintf(folder, sizeof folder, SQLITE_ROOT, root);
+    make_folder(folder);
+    snprintf(folder, sizeof folder, SQLITE_ROOT "/%s", root, serial);
+    make_folder(folder);
+    snprintf(url, BACKEND_URL_SIZE, SQLITE_SCHEME SQLITE_ROOT "/%s/jobs.db", root, serial);
+}
+
+static void sqlite_clean_up(const char *root)
+{
+    char folder[BACKEND_URL_SIZE];
+
+    snprintf(folder, sizeof folder, SQLITE_ROOT, root);
+    remove_tree(folder);
+}
+
+static void memory_fresh_url(const char *root, const char *serial, char url[BACKEND_URL_SIZE])
+{
+    snprintf(url, BACKEND_URL_SIZE, MEMORY_SCHEME "contract-%s-%s", root, serial);
+}
+
+static const char *memory_clean_up_root; /* nftw() passes no context */
+
+static int remove_memory(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+    char prefix[BACKEND_URL_SIZE];
+
+    (void)status;
+    snprintf(prefix, sizeof prefix, MEMORY_FOLDER "contract-%s-", memory_clean_up_root);
+    if (type == FTW_D && walk->level == 1 && text_starts_with(path, prefix))
+        remove_tree(path);
+    return type == FTW_D && walk->level == 1 ? FTW_SKIP_SUBTREE : FTW_CONTINUE;
+}
+
+static void memory_clean_up(const char *root)
+{
+    memory_clean_up_root = root;
+    nftw("/dev/shm", remove_memory, 16, FTW_PHYS | FTW_ACTIONRETVAL);
+}
+
+static const struct backend backends[] = {
+    {
+        .name = "sqlite",
+        .bad_url = SQLITE_SCHEME "/dev/null/jobs.db",
+        .fresh_url = sqlite_fresh_url,
+        .clean_up = sqlite_clean_up,
+        .backdoor = &sqlite_backdoor,
+    },
+    {
+        .name = "memory",
+        .bad_url = MEMORY_SCHEME "no/such/name",
+        .fleeting = true,
+        .fresh_url = memory_fresh_url,
+        .clean_up = memory_clean_up,
+        .backdoor = &sqlite_backdoor,
+    },
+};
+
+const struct backend *backend_find(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(backends); i++) {
+        if (text_equal(backends[i].name, name))
+            return &backends[i];
+    }
+    return NULL;
+}
+
+void backend_print_names(FILE *out)
+{
+    for (size_t i = 0; i < COUNT_OF(backends); i++)
+        fprintf(out, "%s\n", backends[i].name);
+}
+
+void backend_sqlite_path(const char *url, char path[BACKEND_URL_SIZE])
+{
+    if (text_starts_with(url, MEMORY_SCHEME))
+        snprintf(path, BACKEND_URL_SIZE, MEMORY_FOLDER "%s/jobs.db", url + strlen(MEMORY_SCHEME));
+    else
+        snprintf(path, BACKEND_URL_SIZE, "%s", url + strlen(SQLITE_SCHEME));
+}

@@ -1,0 +1,70 @@
+/*
+ * backends.h - the backends that the contract suite runs against.
+ *
+ * To add one: a row in backends.c, and its backdoor in a file of its own.
+ */
+#ifndef TESTS_CONTRACT_BACKENDS_H
+#define TESTS_CONTRACT_BACKENDS_H
+
+#include "base/base.h"
+#include "base/uuid.h"
+
+#include <stdio.h>
+
+#define BACKEND_URL_SIZE 512
+
+/* What a store must never hold, however it is written to. The job is ready for the first one and
+ * running for the others. */
+enum violation {
+    RUNNING_WITHOUT_LEASE,
+    LEASE_WITHOUT_RUNNING,
+    RUNNING_WITHOUT_TOKEN,
+    RUNNING_WITHOUT_EXPIRY,
+    LEASED_TWICE,
+};
+
+#define VIOLATIONS 5
+
+/* The way to the stored data past the driver, for the few cases that are about what somebody else
+ * did to it. A backdoor that cannot do what it is asked to ends the process. */
+struct backdoor {
+    /* The stored job cannot be run any more: its type is no name. */
+    void (*damage_job)(const char *url, const struct uuid *id);
+
+    void (*set_schema)(const char *url, int version, int usable_from);
+
+    /* True when the schema's own checks refused to hold the job like that, or when the schema has
+     * no way to say it. */
+    bool (*refuses)(const char *url, const struct uuid *id, enum violation violation);
+
+    /* Nobody else can write, until this process ends. */
+    void (*block)(const char *url);
+};
+
+struct backend {
+    const char *name;    /* as in `contract-tests sqlite` */
+    const char *bad_url; /* well formed, but nothing can be there */
+    bool fleeting;       /* its stores go away with their last user */
+
+    /* Where nothing is yet. `root` and `serial` are names; no two runs have the same root, no two
+     * stores of a run the same serial. */
+    void (*fresh_url)(const char *root, const char *serial, char url[BACKEND_URL_SIZE]);
+
+    /* Removes every store that this run's fresh URLs have named. */
+    void (*clean_up)(const char *root);
+
+    const struct backdoor *backdoor;
+};
+
+extern const struct backdoor sqlite_backdoor;
+
+/* NULL when there is none of that name. */
+const struct backend *backend_find(const char *name);
+
+/* All names, one per line. */
+void backend_print_names(FILE *out);
+
+/* The file behind a URL of one of the two backends that keep jobs in an SQLite file. */
+void backend_sqlite_path(const char *url, char path[BACKEND_URL_SIZE]);
+
+#endif

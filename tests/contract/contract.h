@@ -1,0 +1,34 @@
+/*
+ * contract.h - every suite of the contract, in the order of conformance.md.
+ */
+#ifndef TESTS_CONTRACT_CONTRACT_H
+#define TESTS_CONTRACT_CONTRACT_H
+
+#include <check.h>
+
+Suite *checks_suite(void);
+Suite *enqueue_suite(void);
+Suite *idempotency_suite(void);
+Suite *order_suite(void);
+Suite *lease_suite(void);
+Suite *reclaim_suite(void);
+Suite *extend_suite(void);
+Suite *exchange_suite(void);
+Suite *ack_suite(void);
+Suite *retry_suite(void);
+Suite *dead_suite(void);
+Suite *keyed_suite(void);
+Suite *blocked_suite(void);
+Suite *cancel_suite(void);
+Suite *admin_suite(void);
+Suite *limits_suite(void);
+Suite *faults_suite(void);
+Suite *schema_suite(void);
+Suite *wait_suite(void);
+Suite *states_suite(void);
+Suite *held_suite(void);
+
+/* A group of cases with time enough for the slowest: no case is about how long it takes. */
+TCase *contract_group(Suite *suite, const char *name);
+
+#endif
