@@ -1,0 +1,21 @@
+/*
+ * follow.h - wait for a job's end, seeing its progress.
+ */
+#ifndef CLIENT_FOLLOW_H
+#define CLIENT_FOLLOW_H
+
+#include "base/base.h"
+#include "job/job.h"
+#include "store/store.h"
+
+/* Called for each change of state or progress on the way; false stops following. */
+typedef bool (*follow_seen)(const struct job *job, void *context);
+
+/* Until the job has ended, the timeout is over (USEC_MAX: never) or `seen` says stop; *ended_out
+ * tells which. job_out has the job as last seen. A job that vanishes meanwhile (retention) is
+ * TH_E_NOT_FOUND. The backend being away for a moment is waited for. `seen` may be NULL. */
+bool follow_job(struct store *store, const struct uuid *id, usec_t timeout, follow_seen seen,
+                void *context, struct job_list *job_out, bool *ended_out,
+                struct error *err) MUST_CHECK;
+
+#endif
