@@ -37,4 +37,9 @@ Suite *state_suite(void);
 /* store */
 Suite *url_suite(void);
 
+/* thctl */
+Suite *options_suite(void);
+Suite *pages_suite(void);
+Suite *when_suite(void);
+
 #endif

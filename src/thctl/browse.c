@@ -1,0 +1,258 @@
+/*
+ * browse.c - `thctl ls` and `thctl show`: looking at jobs.
+ *
+ * Both open the store without creating anything, so that a mistyped path is an error and not an
+ * empty list.
+ */
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "job/job_json.h"
+#include "store/url.h"
+#include "thctl/display.h"
+#include "thctl/pages.h"
+#include "thctl/session.h"
+#include "thctl/sheet.h"
+#include "thctl/table.h"
+#include "thctl/when.h"
+
+#include <string.h>
+
+#define LIMIT_DEFAULT 50
+#define LIMIT_MAX     1000000
+#define LINE_MAX      ((size_t)64 << 20)
+#define HINT_MAX      ((size_t)4096)
+
+static const char *const state_names[] = {"scheduled", "ready", "blocked",   "running", "retry",
+                                          "done",      "dead",  "cancelled", NULL};
+
+enum ls_option { LS_STATE, LS_QUEUE, LS_TYPE, LS_LIMIT, LS_AFTER };
+
+/* clang-format off */
+static const struct option ls_options[] = {
+    [LS_STATE] = {"state", 's', "STATE", "scheduled ready blocked running retry done dead cancelled", OPTION_CHOICE,
+                  .choices = state_names},
+    [LS_QUEUE] = {"queue", 'q', "NAME", "only of this queue", OPTION_NAME},
+    [LS_TYPE] = {"type", 't', "TYPE", "only of this type", OPTION_NAME},
+    [LS_LIMIT] = {"limit", 'n', "N", "at most so many (default: 50)", OPTION_NUMBER, .min = 1, .max = LIMIT_MAX},
+    [LS_AFTER] = {"after", 'a', "ID", "the next page: behind this job", OPTION_ID},
+    {.name = NULL},
+};
+
+static const struct table_column ls_columns[] = {
+    {.title = "ID"},
+    {.title = "STATE"},
+    {.title = "TYPE"},
+    {.title = "QUEUE", .expendable = 2},
+    {.title = "PRI", .right = true, .expendable = 4},
+    {.title = "ATTEMPTS", .right = true, .expendable = 3},
+    {.title = "WHEN"},
+    {.title = "ERROR", .expendable = 1, .cut_from = 12},
+};
+/* clang-format on */
+
+static void print_json(struct session *session, const struct job *job)
+{
+    CLEANUP(buffer_done) struct buffer line = BUFFER(LINE_MAX);
+
+    job_json_add(&line, job);
+    output_line(&session->out, &line);
+}
+
+/* When it is due if it waits, when it started if it runs, when it ended if it has. */
+static usec_t moment_that_matters(const struct job *job)
+{
+    if (job_state_has_ended(job->state) && job->ended_at != 0)
+        return job->ended_at;
+    if (job->state == JOB_RUNNING && job->started_at != 0)
+        return job->started_at;
+    if (job_state_is_waiting(job->state) && job->due != 0)
+        return job->due;
+    return job->created_at;
+}
+
+static void add_row(struct table *table, const struct job *job, usec_t now)
+{
+    char id[UUID_TEXT_SIZE], attempts[32], priority[16], when[WHEN_TEXT_SIZE];
+
+    snprintf(priority, sizeof priority, "%d", job->priority);
+    if (job->max_attempts > 0)
+        snprintf(attempts, sizeof attempts, "%d/%d", job->attempts, job->max_attempts);
+    else
+        snprintf(attempts, sizeof attempts, "%d", job->attempts);
+    table_add(table, COLOUR_NONE, uuid_format(&job->id, id));
+    table_add(table, sheet_state_colour(job->state), job_state_name(job->state));
+    table_add(table, COLOUR_NONE, job->type);
+    table_add(table, COLOUR_NONE, job->queue);
+    table_add(table, job->priority == JOB_PRIORITY_DEFAULT ? COLOUR_DIM : COLOUR_NONE, priority);
+    table_add(table, job->attempts == 0 ? COLOUR_DIM : COLOUR_NONE, attempts);
+    table_add(table, COLOUR_NONE, when_relative(moment_that_matters(job), now, when));
+    table_add(table, COLOUR_NONE, job->last_error);
+}
+
+/* An option as it was given, for a shell. */
+static void add_option(struct buffer *hint, const char *name, const char *value)
+{
+    if (value == NULL)
+        return;
+    buffer_printf(hint, " --%s ", name);
+    display_add_quoted(hint, value);
+}
+
+/* The command that shows the next page. */
+static void print_hint(const struct session *session, const struct option_value *options,
+                       const struct uuid *last)
+{
+    CLEANUP(url_done) struct store_url url = {0};
+    CLEANUP(buffer_done) struct buffer hint = BUFFER(HINT_MAX);
+    struct error ignored;
+    char id[UUID_TEXT_SIZE];
+
+    if (session->backend_typed && url_parse(session->backend, &url, &ignored))
+        add_option(&hint, "backend", url.shown);
+    buffer_text(&hint, " ls");
+    for (size_t i = 0; i < LS_AFTER; i++)
+        add_option(&hint, ls_options[i].name, options[i].text);
+    add_option(&hint, "after", uuid_format(last, id));
+    output_remark("more: thctl%s", buffer_str(&hint));
+}
+
+static struct job_filter filter_of(const struct option_value *options)
+{
+    struct job_filter filter = {
+        .by_state = options[LS_STATE].given,
+        .queue = options[LS_QUEUE].text,
+        .type = options[LS_TYPE].text,
+        .after = options[LS_AFTER].id,
+    };
+
+    if (filter.by_state && !job_state_parse(options[LS_STATE].text, &filter.state))
+        filter.by_state = false;
+    return filter;
+}
+
+static void take_page(struct session *session, struct table *table, const struct job_list *jobs)
+{
+    for (size_t i = 0; i < jobs->count; i++) {
+        if (session->json)
+            print_json(session, &jobs->items[i]);
+        else
+            add_row(table, &jobs->items[i], store_now(session->store));
+    }
+}
+
+static enum status run_ls(struct session *session, const struct option_value *options,
+                          const struct words *arguments)
+{
+    CLEANUP(table_done)
+    struct table table = {.columns = ls_columns, .column_count = COUNT_OF(ls_columns)};
+    CLEANUP(job_list_done) struct job_list jobs = {0};
+    size_t left = options[LS_LIMIT].given ? (size_t)options[LS_LIMIT].number : LIMIT_DEFAULT;
+    struct pages pages = {.filter = filter_of(options)};
+    struct error err;
+    bool more = true;
+
+    (void)arguments;
+    enum status status = session_open(session, SESSION_LOOK);
+    if (status != STATUS_OK)
+        return status;
+    pages.store = session->store;
+    while (more && left > 0) {
+        if (!pages_next(&pages, left, &jobs, &more, &err))
+            return session_fail(&err);
+        take_page(session, &table, &jobs);
+        left -= jobs.count;
+    }
+    if (session->json)
+        return STATUS_OK;
+    if (table.count > 0)
+        table_print(&table, &session->out);
+    else
+        output_remark("no jobs%s", options[LS_STATE].given || options[LS_QUEUE].given ||
+                                           options[LS_TYPE].given || options[LS_AFTER].given
+                                       ? " like that"
+                                       : "");
+    output_flush(&session->out);
+    if (more)
+        print_hint(session, options, &pages.last);
+    return STATUS_OK;
+}
+
+static bool show_one(struct session *session, const struct uuid *id, bool is_first,
+                     struct error *err)
+{
+    CLEANUP(job_list_done) struct job_list job = {0};
+
+    if (!store_get(session->store, id, &job, err)) {
+        char text[UUID_TEXT_SIZE];
+        return err->code == TH_E_NOT_FOUND
+                   ? error_set(err, TH_E_NOT_FOUND, "job %s does not exist", uuid_format(id, text))
+                   : false;
+    }
+    if (session->json) {
+        print_json(session, &job.items[0]);
+        return true;
+    }
+    if (!is_first)
+        output_text(&session->out, "\n");
+    sheet_print(&session->out, &job.items[0], store_now(session->store));
+    return true;
+}
+
+static enum status run_show(struct session *session, const struct option_value *options,
+                            const struct words *arguments)
+{
+    AUTO_FREE struct uuid *ids = NULL;
+    struct error err;
+
+    (void)options;
+    if (!session_parse_ids(arguments, &ids, &err))
+        return session_refuse(&err);
+    enum status status = session_open(session, SESSION_LOOK);
+    if (status != STATUS_OK)
+        return status;
+    for (size_t i = 0; i < arguments->count; i++) {
+        if (show_one(session, &ids[i], i == 0, &err))
+            continue;
+        status = session_fail(&err);
+        if (status == STATUS_BACKEND)
+            break;
+    }
+    return status;
+}
+
+static const char *const ls_examples[] = {
+    "ls",
+    "ls --state dead --queue mail",
+    "--json ls --limit 1000",
+    NULL,
+};
+
+const struct command command_ls = {
+    .name = "ls",
+    .summary = "list jobs, in order of their ids",
+    .arguments = "",
+    .details =
+        "WHEN is when a waiting job is due, a running one started, and any other one ended.\n"
+        "On a narrow terminal the least important columns are left out: show and --json have\n"
+        "everything.\n",
+    .examples = ls_examples,
+    .options = ls_options,
+    .run = run_ls,
+};
+
+static const char *const show_examples[] = {
+    "show 0193f0a2-7c1d-7abc-8def-0123456789ab",
+    "--json show 0193f0a2-7c1d-7abc-8def-0123456789ab",
+    NULL,
+};
+
+const struct command command_show = {
+    .name = "show",
+    .summary = "show all there is to know about jobs",
+    .arguments = "ID...",
+    .examples = show_examples,
+    .options = options_none,
+    .min_arguments = 1,
+    .max_arguments = SIZE_MAX,
+    .run = run_show,
+};

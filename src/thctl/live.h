@@ -1,0 +1,28 @@
+/*
+ * live.h - one line on stderr that is written over again and again: progress.
+ *
+ * Where stderr is no terminal nothing is shown.
+ */
+#ifndef THCTL_LIVE_H
+#define THCTL_LIVE_H
+
+#include "base/base.h"
+
+struct live {
+    bool enabled;
+    bool shown;
+    usec_t next; /* boot time: not redrawn before */
+};
+
+struct live live_on_stderr(void);
+
+/* Whether it is time to show something new. */
+bool live_is_due(const struct live *live);
+
+/* Text is made harmless and cut to the terminal's width. */
+void live_show(struct live *live, const char *text);
+
+/* Before anything else is written to the terminal, and at the end. */
+void live_clear(struct live *live);
+
+#endif

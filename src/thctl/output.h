@@ -1,0 +1,68 @@
+/*
+ * output.h - what thctl says: answers on stdout, remarks on stderr, both for people or programs.
+ *
+ * Answers are data. The first one that cannot be written is remembered and ends the command's
+ * output, but never its work: half a command is worse than half a list. output_finish() reports it.
+ */
+#ifndef THCTL_OUTPUT_H
+#define THCTL_OUTPUT_H
+
+#include "base/base.h"
+
+#include <stdio.h>
+
+struct buffer;
+
+enum colour {
+    COLOUR_NONE,
+    COLOUR_BOLD,
+    COLOUR_DIM,
+    COLOUR_RED,
+    COLOUR_GREEN,
+    COLOUR_YELLOW,
+    COLOUR_BLUE,
+    COLOUR_MAGENTA,
+    COLOUR_CYAN,
+};
+
+struct output {
+    FILE *file;
+    bool terminal; /* somebody is looking */
+    bool coloured;
+    size_t width; /* of the terminal */
+    int failure;  /* errno of the first write that failed, or 0 */
+};
+
+struct output output_to_stdout(void);
+
+void output_text(struct output *out, const char *text);
+void output_printf(struct output *out, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* The buffer and a newline; out of memory is a failure too. */
+void output_line(struct output *out, const struct buffer *line);
+
+/* Starts and ends a colour, where there are any. */
+void output_colour(struct output *out, enum colour colour);
+
+/* All of it is written now: somebody may be waiting for it. */
+void output_flush(struct output *out);
+
+/* Closes stdout. False when something is missing there, which has then been said; a reader that
+ * went away (EPIPE) has seen what it wanted. */
+bool output_finish(struct output *out) MUST_CHECK;
+
+/* "thctl: sentence" on stderr: one line, harmless to terminals. */
+void output_complain(const char *format, ...) PRINTF_LIKE(1, 2);
+
+/* A line on stderr, for people; harmless to terminals. */
+void output_remark(const char *format, ...) PRINTF_LIKE(1, 2);
+
+#define OUTPUT_NUMBER_SIZE 32
+
+/* "12,345" */
+const char *output_number(int64_t number, char text[OUTPUT_NUMBER_SIZE]);
+
+/* "job" or "jobs" */
+const char *output_jobs(int64_t count);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * pages.h - all jobs that match a filter, a page at a time.
+ *
+ * The store continues behind a job that it knows. When that one was deleted meanwhile, the walk
+ * goes back to the newest one of the page that is still there, or to the start, and passes over
+ * what it has seen.
+ */
+#ifndef THCTL_PAGES_H
+#define THCTL_PAGES_H
+
+#include "base/base.h"
+#include "store/store.h"
+
+struct pages {
+    struct store *store;
+    struct job_filter filter;         /* `after` and `limit` become the walk's own */
+    struct uuid listed[JOB_PAGE_MAX]; /* by the store, the last time */
+    size_t listed_count;
+    struct uuid last; /* the last job handed out */
+};
+
+/* The next page of at most `limit` jobs, in place of what is in the list. Empty at the end only. */
+bool pages_next(struct pages *pages, size_t limit, struct job_list *jobs_out, bool *more_out,
+                struct error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,417 @@
+/*
+ * repair.c - `thctl cancel`, `retry` and `rm`: changing what became of jobs.
+ *
+ * All three take ids, try every one of them and say of each what became of it. `--all` first
+ * collects the ids of all jobs that match, then asks, then does the same in batches.
+ */
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/json_writer.h"
+#include "thctl/selection.h"
+#include "thctl/session.h"
+#include "thctl/when.h"
+
+#define BATCH       ((size_t)1000)
+#define REASON_SIZE 160
+#define LINE_MAX    ((size_t)1024)
+
+/* What differs between the three. */
+struct repair {
+    const char *done; /* "deleted" */
+    const char *verb; /* "Delete", for the question */
+
+    /* What to say where the store refuses, by the state of the job; NULL: it must have changed. */
+    const char *if_waiting, *if_running, *if_done, *if_dead_or_cancelled;
+
+    bool (*apply)(struct store *store, const struct uuid *ids, size_t count, usec_t run_at,
+                  usec_t now, enum th_error_code *verdicts_out, struct error *err);
+};
+
+/* One run of it. */
+struct task {
+    struct session *session;
+    const struct repair *repair;
+    const struct uuid *ids;
+    size_t count;
+    usec_t run_at;
+    bool is_bulk; /* people get the sum, not a line for each job */
+    int64_t succeeded, failed;
+};
+
+static const char *advice_for(const struct repair *repair, enum job_state state)
+{
+    switch (state) {
+    case JOB_SCHEDULED:
+    case JOB_READY:
+    case JOB_BLOCKED:
+    case JOB_RETRY:
+        return repair->if_waiting;
+    case JOB_RUNNING:
+        return repair->if_running;
+    case JOB_DONE:
+        return repair->if_done;
+    case JOB_DEAD:
+    case JOB_CANCELLED:
+        return repair->if_dead_or_cancelled;
+    }
+    return NULL;
+}
+
+/* Why the store refused: a conflict is explained by the state the job has now. */
+static void explain(const struct task *task, const struct uuid *id, enum th_error_code verdict,
+                    char reason[REASON_SIZE])
+{
+    CLEANUP(job_list_done) struct job_list found = {0};
+    struct error ignored;
+
+    if (verdict == TH_E_NOT_FOUND) {
+        snprintf(reason, REASON_SIZE, "does not exist");
+    } else if (!store_get(task->session->store, id, &found, &ignored)) {
+        snprintf(reason, REASON_SIZE, "could not be changed: %s", error_code_name(verdict));
+    } else {
+        const struct job *job = &found.items[0];
+        const char *advice = advice_for(task->repair, job->state);
+
+        snprintf(reason, REASON_SIZE, "is %s: %s", job_state_name(job->state),
+                 advice != NULL ? advice : "it has changed meanwhile, try again");
+    }
+}
+
+static void print_json(struct task *task, const char *id, const char *error)
+{
+    CLEANUP(buffer_done) struct buffer line = BUFFER(LINE_MAX);
+    struct json_writer json = {.out = &line};
+
+    json_write_open(&json, NULL, '{');
+    json_write_text(&json, "id", id);
+    json_write_bool(&json, "ok", error == NULL);
+    json_write_text(&json, "error", error);
+    json_write_close(&json, '}');
+    output_line(&task->session->out, &line);
+}
+
+/* A running job goes on until its pool has heard of the wish. */
+static const char *success_word(const struct task *task, const struct uuid *id)
+{
+    CLEANUP(job_list_done) struct job_list found = {0};
+    struct error ignored;
+
+    if (store_get(task->session->store, id, &found, &ignored) &&
+        found.items[0].state == JOB_RUNNING)
+        return "is running: it was asked to stop";
+    return task->repair->done;
+}
+
+static void report(struct task *task, const struct uuid *id, enum th_error_code verdict)
+{
+    char text[UUID_TEXT_SIZE], reason[REASON_SIZE];
+
+    uuid_format(id, text);
+    if (verdict == TH_OK) {
+        task->succeeded++;
+        if (task->session->json)
+            print_json(task, text, NULL);
+        else if (!task->is_bulk)
+            output_printf(&task->session->out, "%s %s\n", text, success_word(task, id));
+        return;
+    }
+    task->failed++;
+    explain(task, id, verdict, reason);
+    if (task->session->json)
+        print_json(task, text, reason);
+    else
+        output_complain("job %s %s", text, reason);
+}
+
+static void report_sum(struct task *task)
+{
+    char count[OUTPUT_NUMBER_SIZE];
+
+    if (task->is_bulk && !task->session->json)
+        output_printf(&task->session->out, "%s %s %s\n", output_number(task->succeeded, count),
+                      output_jobs(task->succeeded), task->repair->done);
+}
+
+static enum status run_task(struct task *task)
+{
+    enum th_error_code verdicts[BATCH];
+    struct error err;
+
+    for (size_t at = 0; at < task->count; at += BATCH) {
+        size_t count = task->count - at < BATCH ? task->count - at : BATCH;
+
+        if (!task->repair->apply(task->session->store, task->ids + at, count, task->run_at,
+                                 store_now(task->session->store), verdicts, &err)) {
+            if (at > 0)
+                report_sum(task);
+            return session_fail(&err);
+        }
+        for (size_t i = 0; i < count; i++)
+            report(task, &task->ids[at + i], verdicts[i]);
+    }
+    report_sum(task);
+    return task->failed > 0 ? STATUS_FAILED : STATUS_OK;
+}
+
+static enum status run_all(struct task *task, const struct job_filter *filter, bool yes)
+{
+    CLEANUP(selection_done) struct selection selection = {0};
+    struct error err;
+
+    if (!selection_collect(&selection, task->session->store, filter, &err))
+        return session_fail(&err);
+    if (selection.count == 0) {
+        if (!task->session->json)
+            output_remark("no %s jobs%s", job_state_name(filter->state),
+                          filter->queue != NULL || filter->type != NULL ? " like that" : "");
+        return STATUS_OK;
+    }
+    enum status status =
+        yes ? STATUS_OK : selection_confirm(&selection, task->repair->verb, task->repair->done);
+    if (status != STATUS_OK)
+        return status;
+    task->ids = selection.ids;
+    task->count = selection.count;
+    task->is_bulk = true;
+    return run_task(task);
+}
+
+/* What the command line asks for. */
+struct plan {
+    const struct repair *repair;
+    const char *run_at; /* as written, or NULL */
+    bool all, yes;
+    struct job_filter filter; /* of --all */
+};
+
+static bool read_run_at(const struct plan *plan, usec_t now, usec_t *run_at_out, struct error *err)
+{
+    if (plan->run_at == NULL || when_parse(plan->run_at, now, run_at_out, err))
+        return true;
+    return error_prefix(err, "--run-at");
+}
+
+static enum status carry_out(struct session *session, const struct plan *plan,
+                             const struct words *arguments)
+{
+    AUTO_FREE struct uuid *ids = NULL;
+    struct task task = {.session = session, .repair = plan->repair};
+    struct error err;
+
+    if (!read_run_at(plan, clock_wall(), &task.run_at, &err) ||
+        !session_parse_ids(arguments, &ids, &err))
+        return session_refuse(&err);
+    enum status status = session_open(session, SESSION_LOOK);
+    if (status != STATUS_OK)
+        return status;
+    if (!read_run_at(plan, store_now(session->store), &task.run_at, &err))
+        return session_fail(&err);
+    if (plan->all)
+        return run_all(&task, &plan->filter, plan->yes);
+    task.ids = ids;
+    task.count = arguments->count;
+    return run_task(&task);
+}
+
+/* retry and rm have these rows first, then their other filters, then the rest. */
+enum repair_option {
+    ALL,
+    TYPE,
+    QUEUE,
+    RETRY_YES,
+    RETRY_RUN_AT,
+    RM_STATE = QUEUE + 1,
+    RM_YES,
+};
+
+/* Ids or --all, and filters with --all only. */
+static bool check_scope(const struct option *table, const struct option_value *options,
+                        size_t last_filter, const struct words *arguments, struct error *err)
+{
+    if (options[ALL].given && arguments->count > 0)
+        return error_set(err, TH_E_INVALID, "--all and ids exclude each other: give one of them");
+    for (size_t i = TYPE; i <= last_filter && !options[ALL].given; i++) {
+        if (options[i].given)
+            return error_set(err, TH_E_INVALID, "--%s goes with --all", table[i].name);
+    }
+    if (!options[ALL].given && arguments->count == 0)
+        return error_set(err, TH_E_INVALID, "give the ids of jobs, or --all");
+    return true;
+}
+
+static struct job_filter filter_of(const struct option_value *options, enum job_state state)
+{
+    return (struct job_filter){
+        .by_state = true,
+        .state = state,
+        .type = options[TYPE].text,
+        .queue = options[QUEUE].text,
+    };
+}
+
+/* ---- cancel ---- */
+
+static bool apply_cancel(struct store *store, const struct uuid *ids, size_t count, usec_t run_at,
+                         usec_t now, enum th_error_code *verdicts_out, struct error *err)
+{
+    (void)run_at;
+    return store_cancel(store, ids, count, now, verdicts_out, err);
+}
+
+static const struct repair cancel = {
+    .done = "cancelled",
+    .if_done = "there is nothing to cancel",
+    .if_dead_or_cancelled = "there is nothing to cancel",
+    .apply = apply_cancel,
+};
+
+static enum status run_cancel(struct session *session, const struct option_value *options,
+                              const struct words *arguments)
+{
+    struct plan plan = {.repair = &cancel};
+
+    (void)options;
+    return carry_out(session, &plan, arguments);
+}
+
+static const char *const cancel_examples[] = {
+    "cancel 0193f0a2-7c1d-7abc-8def-0123456789ab",
+    NULL,
+};
+
+const struct command command_cancel = {
+    .name = "cancel",
+    .summary = "cancel waiting jobs, stop running ones",
+    .arguments = "ID...",
+    .details = "A running job is stopped when its pool hears of it, with its next heartbeat.\n",
+    .examples = cancel_examples,
+    .options = options_none,
+    .min_arguments = 1,
+    .max_arguments = SIZE_MAX,
+    .run = run_cancel,
+};
+
+/* ---- retry ---- */
+
+static const struct repair retry = {
+    .done = "queued again",
+    .verb = "Retry",
+    .if_waiting = "it will run by itself",
+    .if_running = "there is nothing to retry",
+    .if_done = "only dead and cancelled jobs can run again",
+    .if_dead_or_cancelled = "another job with its key is waiting",
+    .apply = store_requeue,
+};
+
+/* clang-format off */
+static const struct option retry_options[] = {
+    [ALL] = {"all", 0, NULL, "all dead jobs", OPTION_FLAG},
+    [TYPE] = {"type", 't', "TYPE", "of them, only those of this type", OPTION_NAME},
+    [QUEUE] = {"queue", 'q', "NAME", "of them, only those of this queue", OPTION_NAME},
+    [RETRY_YES] = {"yes", 'y', NULL, "do not ask", OPTION_FLAG},
+    [RETRY_RUN_AT] = {"run-at", 0, "WHEN", "not before: +5m, 09:00, 'tomorrow 09:00', 2026-01-31T10:00:00Z", OPTION_TEXT},
+    {.name = NULL},
+};
+/* clang-format on */
+
+static enum status run_retry(struct session *session, const struct option_value *options,
+                             const struct words *arguments)
+{
+    struct plan plan = {
+        .repair = &retry,
+        .run_at = options[RETRY_RUN_AT].text,
+        .all = options[ALL].given,
+        .yes = options[RETRY_YES].given,
+        .filter = filter_of(options, JOB_DEAD),
+    };
+    struct error err;
+
+    if (!check_scope(retry_options, options, QUEUE, arguments, &err))
+        return session_refuse(&err);
+    return carry_out(session, &plan, arguments);
+}
+
+static const char *const retry_examples[] = {
+    "retry 0193f0a2-7c1d-7abc-8def-0123456789ab",
+    "retry --all --type email:send --run-at +10m",
+    NULL,
+};
+
+const struct command command_retry = {
+    .name = "retry",
+    .summary = "run dead or cancelled jobs again",
+    .arguments = "ID... | --all",
+    .details = "Their attempts, stalls and errors are cleared.\n",
+    .examples = retry_examples,
+    .options = retry_options,
+    .max_arguments = SIZE_MAX,
+    .run = run_retry,
+};
+
+/* ---- rm ---- */
+
+static bool apply_remove(struct store *store, const struct uuid *ids, size_t count, usec_t run_at,
+                         usec_t now, enum th_error_code *verdicts_out, struct error *err)
+{
+    (void)run_at;
+    (void)now;
+    return store_remove(store, ids, count, verdicts_out, err);
+}
+
+static const struct repair removal = {
+    .done = "deleted",
+    .verb = "Delete",
+    .if_waiting = "cancel it first",
+    .if_running = "cancel it first",
+    .apply = apply_remove,
+};
+
+static const char *const ended_names[] = {"done", "dead", "cancelled", NULL};
+
+/* clang-format off */
+static const struct option rm_options[] = {
+    [ALL] = {"all", 0, NULL, "all dead jobs", OPTION_FLAG},
+    [TYPE] = {"type", 't', "TYPE", "of them, only those of this type", OPTION_NAME},
+    [QUEUE] = {"queue", 'q', "NAME", "of them, only those of this queue", OPTION_NAME},
+    [RM_STATE] = {"state", 's', "STATE", "instead of the dead: done or cancelled", OPTION_CHOICE, .choices = ended_names},
+    [RM_YES] = {"yes", 'y', NULL, "do not ask", OPTION_FLAG},
+    {.name = NULL},
+};
+/* clang-format on */
+
+static enum status run_rm(struct session *session, const struct option_value *options,
+                          const struct words *arguments)
+{
+    struct plan plan = {
+        .repair = &removal,
+        .all = options[ALL].given,
+        .yes = options[RM_YES].given,
+        .filter = filter_of(options, JOB_DEAD),
+    };
+    struct error err;
+
+    if (!check_scope(rm_options, options, RM_STATE, arguments, &err))
+        return session_refuse(&err);
+    if (options[RM_STATE].given && !job_state_parse(options[RM_STATE].text, &plan.filter.state))
+        plan.filter.state = JOB_DEAD;
+    return carry_out(session, &plan, arguments);
+}
+
+static const char *const rm_examples[] = {
+    "rm 0193f0a2-7c1d-7abc-8def-0123456789ab",
+    "rm --all --queue mail",
+    "rm --all --state done --yes",
+    NULL,
+};
+
+const struct command command_rm = {
+    .name = "rm",
+    .summary = "delete jobs that have ended",
+    .arguments = "ID... | --all",
+    .details = "The idempotency keys of deleted jobs are free again.\n",
+    .examples = rm_examples,
+    .options = rm_options,
+    .max_arguments = SIZE_MAX,
+    .run = run_rm,
+};

@@ -1,0 +1,28 @@
+/*
+ * selection.h - the jobs that `--all` means, and whether they are really meant.
+ */
+#ifndef THCTL_SELECTION_H
+#define THCTL_SELECTION_H
+
+#include "base/base.h"
+#include "store/store.h"
+#include "thctl/command.h"
+
+struct selection {
+    struct uuid *ids; /* owned */
+    size_t count, capacity;
+    enum job_state state; /* of all of them, when they were collected */
+};
+
+/* All jobs that match; the filter is by state. */
+bool selection_collect(struct selection *selection, struct store *store,
+                       const struct job_filter *filter, struct error *err) MUST_CHECK;
+
+/* Asks on the terminal: "Delete 1,234 dead jobs? [y/N]". Where there is none, says that `--yes` is
+ * missing. Anything but STATUS_OK is the status to end with. */
+enum status selection_confirm(const struct selection *selection, const char *verb,
+                              const char *done) MUST_CHECK;
+
+void selection_done(struct selection *selection);
+
+#endif

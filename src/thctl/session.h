@@ -1,0 +1,42 @@
+/*
+ * session.h - one run of thctl: the global options, the store, the output.
+ */
+#ifndef THCTL_SESSION_H
+#define THCTL_SESSION_H
+
+#include "base/base.h"
+#include "base/error.h"
+#include "store/store.h"
+#include "thctl/command.h"
+#include "thctl/output.h"
+
+struct session {
+    const char *backend; /* the URL; NULL only where the command needs none */
+    bool backend_typed;  /* given as --backend, not by the environment */
+    bool json;
+    struct output out;
+    struct store *store; /* owned; open after session_open() */
+};
+
+/* How a store is opened. */
+enum session_access {
+    SESSION_LOOK, /* what is not there is an error, so that a mistyped path shows */
+    SESSION_MAKE, /* what is missing is created */
+};
+
+/* Opens the store, or says why not and returns the status to end with. */
+enum status session_open(struct session *session, enum session_access access) MUST_CHECK;
+
+/* Says that what was typed is wrong. */
+enum status session_refuse(const struct error *err);
+
+/* Says that what was asked for could not be done. */
+enum status session_fail(const struct error *err);
+
+/* The ids among the arguments; freed by the caller. Refused as a whole when one is no id. */
+bool session_parse_ids(const struct words *arguments, struct uuid **ids_out,
+                       struct error *err) MUST_CHECK;
+
+void session_done(struct session *session);
+
+#endif

@@ -1,0 +1,233 @@
+/*
+ * stats.c - `thctl stats` and `thctl queues`: how many jobs are where.
+ */
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/json_writer.h"
+#include "thctl/session.h"
+#include "thctl/sheet.h"
+#include "thctl/table.h"
+#include "thctl/when.h"
+
+#define LINE_MAX ((size_t)4096)
+
+/* clang-format off */
+static const struct table_column stats_columns[] = {
+    {.title = "QUEUE"},
+    {.title = "PAUSED"},
+    {.title = "SCHEDULED", .right = true, .expendable = 3},
+    {.title = "READY", .right = true},
+    {.title = "BLOCKED", .right = true, .expendable = 4},
+    {.title = "RUNNING", .right = true},
+    {.title = "RETRY", .right = true, .expendable = 1},
+    {.title = "DONE", .right = true, .expendable = 2},
+    {.title = "DEAD", .right = true},
+    {.title = "CANCELLED", .right = true, .expendable = 5},
+    {.title = "OLDEST", .right = true, .expendable = 6},
+    {.title = "DONE-TOTAL", .right = true, .expendable = 7},
+    {.title = "FAILED-TOTAL", .right = true, .expendable = 8},
+};
+
+static const struct table_column queues_columns[] = {
+    {.title = "QUEUE"},
+    {.title = "PAUSED"},
+    {.title = "WAITING", .right = true},
+    {.title = "RUNNING", .right = true},
+    {.title = "OLDEST", .right = true},
+};
+/* clang-format on */
+
+/* How long the oldest ready job has been waiting; negative when none is ready. */
+static usec_t oldest_age(const struct queue_stats *stats, usec_t now)
+{
+    if (stats->oldest_ready == 0)
+        return -1;
+    return now > stats->oldest_ready ? now - stats->oldest_ready : 0;
+}
+
+static int64_t count_waiting(const struct queue_stats *stats)
+{
+    int64_t count = 0;
+
+    for (int state = 0; state < JOB_STATES; state++) {
+        if (job_state_is_waiting((enum job_state)state))
+            count += stats->jobs[state];
+    }
+    return count;
+}
+
+static void add_age(struct json_writer *json, const struct queue_stats *stats, usec_t now)
+{
+    usec_t age = oldest_age(stats, now);
+
+    if (age < 0)
+        json_write_null(json, "oldest_ready_ms");
+    else
+        json_write_int(json, "oldest_ready_ms", age / USEC_PER_MSEC);
+}
+
+static void add_age_cell(struct table *table, const struct queue_stats *stats, usec_t now)
+{
+    char text[WHEN_TEXT_SIZE];
+
+    if (oldest_age(stats, now) < 0)
+        table_add(table, COLOUR_DIM, "-");
+    else
+        table_add(table, COLOUR_NONE, when_relative(now - oldest_age(stats, now), now, text));
+}
+
+static void add_paused_cell(struct table *table, const struct queue_stats *stats, usec_t now)
+{
+    char text[WHEN_TEXT_SIZE];
+
+    table_add(table, COLOUR_YELLOW,
+              stats->paused_at != 0 ? when_relative(stats->paused_at, now, text) : NULL);
+}
+
+static void add_stats_json(struct json_writer *json, const struct queue_stats *stats, usec_t now)
+{
+    json_write_text(json, "queue", stats->queue);
+    json_write_bool(json, "paused", stats->paused_at != 0);
+    for (int state = 0; state < JOB_STATES; state++)
+        json_write_int(json, job_state_name((enum job_state)state), stats->jobs[state]);
+    add_age(json, stats, now);
+    json_write_int(json, "done_total", stats->done_total);
+    json_write_int(json, "failed_total", stats->failed_total);
+}
+
+static void add_stats_row(struct table *table, const struct queue_stats *stats, usec_t now)
+{
+    table_add(table, COLOUR_NONE, stats->queue);
+    add_paused_cell(table, stats, now);
+    for (int state = 0; state < JOB_STATES; state++) {
+        enum colour colour = sheet_state_colour((enum job_state)state);
+        /* Dim is for zero here: a column of cancelled jobs is worth showing. */
+        table_add_number(table, colour == COLOUR_DIM ? COLOUR_NONE : colour, stats->jobs[state]);
+    }
+    add_age_cell(table, stats, now);
+    table_add_number(table, COLOUR_NONE, stats->done_total);
+    table_add_number(table, COLOUR_NONE, stats->failed_total);
+}
+
+static void add_queue_json(struct json_writer *json, const struct queue_stats *stats, usec_t now)
+{
+    json_write_text(json, "queue", stats->queue);
+    json_write_bool(json, "paused", stats->paused_at != 0);
+    json_write_time(json, "paused_at", stats->paused_at);
+    json_write_int(json, "waiting", count_waiting(stats));
+    json_write_int(json, "running", stats->jobs[JOB_RUNNING]);
+    add_age(json, stats, now);
+}
+
+static void add_queue_row(struct table *table, const struct queue_stats *stats, usec_t now)
+{
+    table_add(table, COLOUR_NONE, stats->queue);
+    add_paused_cell(table, stats, now);
+    table_add_number(table, COLOUR_NONE, count_waiting(stats));
+    table_add_number(table, COLOUR_CYAN, stats->jobs[JOB_RUNNING]);
+    add_age_cell(table, stats, now);
+}
+
+/* One way to look at the same numbers. */
+struct view {
+    const struct table_column *columns;
+    size_t column_count;
+    void (*add_json)(struct json_writer *json, const struct queue_stats *stats, usec_t now);
+    void (*add_row)(struct table *table, const struct queue_stats *stats, usec_t now);
+};
+
+static void print_json(struct session *session, const struct view *view,
+                       const struct queue_stats_list *list, usec_t now)
+{
+    CLEANUP(buffer_done) struct buffer line = BUFFER(LINE_MAX);
+
+    for (size_t i = 0; i < list->count; i++) {
+        struct json_writer json = {.out = &line};
+
+        buffer_clear(&line);
+        json_write_open(&json, NULL, '{');
+        view->add_json(&json, &list->items[i], now);
+        json_write_close(&json, '}');
+        output_line(&session->out, &line);
+    }
+}
+
+static void print_table(struct session *session, const struct view *view,
+                        const struct queue_stats_list *list, usec_t now)
+{
+    CLEANUP(table_done)
+    struct table table = {.columns = view->columns, .column_count = view->column_count};
+
+    if (list->count == 0) {
+        output_remark("no queues yet: the first job makes one");
+        return;
+    }
+    for (size_t i = 0; i < list->count; i++)
+        view->add_row(&table, &list->items[i], now);
+    table_print(&table, &session->out);
+}
+
+static enum status print_view(struct session *session, const struct view *view)
+{
+    CLEANUP(queue_stats_list_done) struct queue_stats_list list = {0};
+    struct error err;
+
+    enum status status = session_open(session, SESSION_LOOK);
+    if (status != STATUS_OK)
+        return status;
+    if (!store_stats(session->store, &list, &err))
+        return session_fail(&err);
+    usec_t now = store_now(session->store);
+    if (session->json)
+        print_json(session, view, &list, now);
+    else
+        print_table(session, view, &list, now);
+    return STATUS_OK;
+}
+
+static enum status run_stats(struct session *session, const struct option_value *options,
+                             const struct words *arguments)
+{
+    static const struct view view = {stats_columns, COUNT_OF(stats_columns), add_stats_json,
+                                     add_stats_row};
+
+    (void)options;
+    (void)arguments;
+    return print_view(session, &view);
+}
+
+static enum status run_queues(struct session *session, const struct option_value *options,
+                              const struct words *arguments)
+{
+    static const struct view view = {queues_columns, COUNT_OF(queues_columns), add_queue_json,
+                                     add_queue_row};
+
+    (void)options;
+    (void)arguments;
+    return print_view(session, &view);
+}
+
+static const char *const stats_examples[] = {"stats", "--json stats", NULL};
+
+const struct command command_stats = {
+    .name = "stats",
+    .summary = "count the jobs of every queue by their states",
+    .arguments = "",
+    .details =
+        "OLDEST is since when the oldest ready job has been waiting. The totals count what has\n"
+        "ever been done and what has ever failed.\n",
+    .examples = stats_examples,
+    .options = options_none,
+    .run = run_stats,
+};
+
+static const char *const queues_examples[] = {"queues", "--json queues", NULL};
+
+const struct command command_queues = {
+    .name = "queues",
+    .summary = "list the queues: paused, waiting, running",
+    .arguments = "",
+    .examples = queues_examples,
+    .options = options_none,
+    .run = run_queues,
+};

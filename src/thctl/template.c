@@ -1,0 +1,86 @@
+/*
+ * template.c - the options of `thctl enqueue`, and the job that they describe.
+ */
+#include "thctl/template.h"
+
+#include "base/error.h"
+#include "thctl/when.h"
+
+static const char *const update_run_at_names[] = {"always", "never", "if_earlier", "if_later",
+                                                  NULL};
+
+/* clang-format off */
+const struct option template_options[] = {
+    [TEMPLATE_FILE] = {"file", 'f', "F", "read the payload from a file", OPTION_TEXT},
+    [TEMPLATE_RAW] = {"raw", 0, NULL, "the payload is any bytes, not JSON", OPTION_FLAG},
+    [TEMPLATE_QUEUE] = {"queue", 'q', "NAME", "the queue (default: default)", OPTION_NAME},
+    [TEMPLATE_RUN_AT] = {"run-at", 0, "WHEN", "not before: +5m, 09:00, 'tomorrow 09:00', 2026-01-31T10:00:00Z",
+                         OPTION_TEXT},
+    [TEMPLATE_PRIORITY] = {"priority", 'p', "N", "0 (most urgent) to 9 (default: 5)", OPTION_NUMBER,
+                           .min = 0, .max = JOB_PRIORITY_MAX},
+    [TEMPLATE_TIMEOUT] = {"timeout", 0, "DURATION", "of one execution: 500ms 30s 5m 2h (default: the handler's)", OPTION_DURATION,
+                          .min = USEC_PER_MSEC, .max = JOB_TIMEOUT_MAX},
+    [TEMPLATE_MAX_ATTEMPTS] = {"max-attempts", 0, "N", "failures until it is dead (default: the handler's)", OPTION_NUMBER,
+                               .min = 1, .max = JOB_COUNT_MAX},
+    [TEMPLATE_MAX_STALLS] = {"max-stalls", 0, "N", "lost leases until it is dead (default: the handler's)", OPTION_NUMBER,
+                             .min = 1, .max = JOB_COUNT_MAX},
+    [TEMPLATE_KEY] = {"key", 'k', "KEY", "of jobs with one key one waits and one runs", OPTION_TEXT},
+    [TEMPLATE_UPDATE_PAYLOAD] = {"update-payload", 0, "BOOL", "if one with the key waits: take this payload (default: true)", OPTION_CHOICE,
+                                 .choices = options_booleans},
+    [TEMPLATE_UPDATE_RUN_AT] = {"update-run-at", 0, "HOW", "and this time: always never if_earlier if_later (default: always)", OPTION_CHOICE,
+                                .choices = update_run_at_names},
+    [TEMPLATE_UPDATE_RETRY] = {"update-retry", 0, "BOOL", "and these limits (default: true)", OPTION_CHOICE,
+                               .choices = options_booleans},
+    [TEMPLATE_RESET_COUNTS] = {"reset-counts", 0, NULL, "and forget its failures", OPTION_FLAG},
+    [TEMPLATE_IDEMPOTENCY_KEY] = {"idempotency-key", 'i', "KEY", "store it once, however often it is sent", OPTION_TEXT},
+    [TEMPLATE_ID] = {"id", 0, "UUID", "use this id", OPTION_ID},
+    [TEMPLATE_WAIT] = {"wait", 'w', NULL, "follow the job to its end; exit 0 if it is done", OPTION_FLAG},
+    [TEMPLATE_BULK] = {"bulk", 0, "F", "one JSON object per line, one job each; - is stdin", OPTION_TEXT},
+    [TEMPLATE_SKIP_BAD] = {"skip-bad", 0, NULL, "with --bulk: store the good lines although some are bad", OPTION_FLAG},
+    [TEMPLATE_QUIET] = {"quiet", 0, NULL, "print no ids", OPTION_FLAG},
+    [TEMPLATE_OPTIONS] = {.name = NULL},
+};
+/* clang-format on */
+
+static bool truth(const struct option_value *value, bool fallback)
+{
+    return value->given ? value->number != 0 : fallback;
+}
+
+static struct keyed_flags flags_of(const struct option_value *options)
+{
+    struct keyed_flags flags = keyed_flags_default;
+    const struct option_value *run_at = &options[TEMPLATE_UPDATE_RUN_AT];
+
+    flags.payload = truth(&options[TEMPLATE_UPDATE_PAYLOAD], flags.payload);
+    flags.retry = truth(&options[TEMPLATE_UPDATE_RETRY], flags.retry);
+    flags.reset_counts = options[TEMPLATE_RESET_COUNTS].given;
+    if (run_at->given && !update_run_at_parse(run_at->text, &flags.run_at))
+        flags.run_at = keyed_flags_default.run_at;
+    return flags;
+}
+
+bool template_make(const struct option_value *options, const char *type, usec_t now,
+                   struct job *job_out, struct error *err)
+{
+    struct job job = job_defaults();
+
+    job.type = type;
+    job.id = options[TEMPLATE_ID].id;
+    if (options[TEMPLATE_QUEUE].given)
+        job.queue = options[TEMPLATE_QUEUE].text;
+    if (options[TEMPLATE_PRIORITY].given)
+        job.priority = (int)options[TEMPLATE_PRIORITY].number;
+    job.timeout = options[TEMPLATE_TIMEOUT].number;
+    job.max_attempts = (int)options[TEMPLATE_MAX_ATTEMPTS].number;
+    job.max_stalls = (int)options[TEMPLATE_MAX_STALLS].number;
+    job.key = options[TEMPLATE_KEY].text;
+    job.update = flags_of(options);
+    job.idempotency_key = options[TEMPLATE_IDEMPOTENCY_KEY].text;
+    job.encoding = options[TEMPLATE_RAW].given ? JOB_RAW : JOB_JSON;
+    if (options[TEMPLATE_RUN_AT].given &&
+        !when_parse(options[TEMPLATE_RUN_AT].text, now, &job.run_at, err))
+        return error_prefix(err, "--run-at");
+    *job_out = job;
+    return true;
+}

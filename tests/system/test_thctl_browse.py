@@ -1,0 +1,320 @@
+"""thctl ls, show, stats and queues: looking, on terminals and elsewhere."""
+import os
+import re
+import time
+import unittest
+
+from harness import Case
+
+JOB_FIELDS = [
+    "id", "type", "queue", "state", "encoding", "payload", "priority", "run_at", "timeout_ms",
+    "attempts", "max_attempts", "executions", "stalls", "max_stalls", "key", "idempotency_key",
+    "created_at", "started_at", "ended_at", "failed_at", "last_error", "reason", "exit_code",
+    "signal", "pool", "worker", "progress", "result", "cancel_requested_at", "merged_into",
+    "output", "runs"]
+STATS_FIELDS = [
+    "queue", "paused", "scheduled", "ready", "blocked", "running", "retry", "done", "dead",
+    "cancelled", "oldest_ready_ms", "done_total", "failed_total"]
+AN_ID = "0193f0a2-7c1d-7abc-8def-0123456789ab"
+
+
+class Ls(Case):
+    def test_a_table_has_a_line_per_job_in_order_of_id(self):
+        ids = [self.enqueue("email:send", "--max-attempts", "4"),
+               self.enqueue("b", "--run-at", "+2h", "--queue", "q")]
+        lines = self.ok("ls").splitlines()
+        self.assertEqual(lines[0].split(),
+                         ["ID", "STATE", "TYPE", "QUEUE", "PRI", "ATTEMPTS", "WHEN"])
+        self.assertRegex(lines[1], rf"^{ids[0]}  ready      email:send  default    5       0/4  ")
+        self.assertRegex(lines[2], rf"^{ids[1]}  scheduled  b           q          5         0  in 2h$")
+
+    def test_errors_show_in_full_where_nobody_looks(self):
+        [job] = self.dead_jobs(1)
+        self.sql("UPDATE detail SET last_error = ?", "e" * 500)
+        self.assertIn("e" * 500, self.ok("ls"))
+        self.assertRegex(self.ok("ls"), rf"{job}  dead .* \ds ago|now")
+
+    def test_json_has_all_fields_of_a_job(self):
+        self.enqueue("x")
+        [job] = self.objects("ls")
+        self.assertEqual(list(job), JOB_FIELDS)
+
+    def test_filters(self):
+        self.enqueue("a")
+        self.enqueue("b", "--queue", "q")
+        self.enqueue("b", "--run-at", "+1h")
+        self.assertEqual([job["type"] for job in self.jobs("--queue", "q")], ["b"])
+        self.assertEqual([job["queue"] for job in self.jobs("--type", "b")], ["q", "default"])
+        self.assertEqual([job["type"] for job in self.jobs("--state", "scheduled")], ["b"])
+        self.assertEqual(self.jobs("--state", "dead"), [])
+        self.assertEqual(self.jobs("--type", "b", "--queue", "q", "--state", "scheduled"), [])
+
+    def test_fifty_are_shown_and_the_next_page_is_one_command_away(self):
+        ids = [line for line in self.ok("enqueue", "--bulk", "-",
+                                        stdin='{"type":"t","queue":"q"}\n' * 120).splitlines()]
+        arguments, seen = ["ls", "--queue", "q"], []
+        for expected in (50, 50, 20):
+            result = self.thctl(*arguments)
+            page = [line.split()[0] for line in result.lines[1:]]
+            self.assertEqual(len(page), expected)
+            seen += page
+            if expected == 50:
+                hint = f"more: thctl ls --queue q --after {page[-1]}\n"
+                self.assertEqual(result.err, hint)
+                arguments = hint.split()[2:]
+        self.assertEqual(result.err, "")
+        self.assertEqual(seen, ids)
+
+    def test_the_hint_has_the_backend_if_it_was_typed_and_quotes_it(self):
+        backend = "sqlite:./my jobs.db"
+        self.ok("--backend", backend, "enqueue", "--bulk", "-", stdin='{"type":"t"}\n' * 3)
+        result = self.thctl("ls", "--limit", "2", "--backend", backend)
+        self.assertRegex(result.err,
+                         r"^more: thctl --backend 'sqlite:\./my jobs\.db' ls --limit 2 --after \S+\n$")
+
+    def test_json_has_no_hint(self):
+        self.ok("enqueue", "--bulk", "-", stdin='{"type":"t"}\n' * 60)
+        result = self.thctl("--json", "ls")
+        self.assertEqual((result.err, len(result.lines)), ("", 50))
+
+    def test_a_limit_may_be_larger_than_a_page_of_the_store(self):
+        self.ok("enqueue", "--bulk", "-", stdin='{"type":"t"}\n' * 2500)
+        self.assertEqual(len(self.objects("ls", "--limit", "2200")), 2200)
+        self.assertEqual(len(self.objects("ls", "--limit", "5000")), 2500)
+
+    def test_pages_that_the_store_cuts_short_are_put_together(self):
+        payload = '{"type":"t","payload":"' + "x" * 1000000 + '"}\n'
+        self.ok("enqueue", "--bulk", "-", stdin=payload * 40)
+        self.assertEqual(len(self.thctl("ls", "--limit", "40").lines), 41)
+
+    def test_an_after_that_no_job_has_fails(self):
+        self.enqueue("x")
+        self.refuses(1, "", "ls", "--after", AN_ID)
+
+    def test_no_jobs_is_said_to_people_only(self):
+        self.ok("migrate")
+        self.assertEqual(self.thctl("ls").err, "no jobs\n")
+        self.assertEqual(self.thctl("ls", "--state", "dead").err, "no jobs like that\n")
+        result = self.thctl("--json", "ls")
+        self.assertEqual((result.code, result.out, result.err), (0, "", ""))
+
+
+class Show(Case):
+    def test_a_sheet_has_every_field_with_a_value(self):
+        job = self.enqueue("email:send", '{"to": "a@b.c"}', "--key", "k", "--timeout", "90s",
+                           "--max-attempts", "4")
+        self.make_ended(job, "dead", "first line\nsecond line", 1)
+        sheet = self.ok("show", job)
+        fields = dict(re.findall(r"^(\w+) +(.+)$", sheet, re.MULTILINE))
+        self.assertEqual(fields["id"], job)
+        self.assertEqual(fields["state"], "dead")
+        self.assertEqual(fields["attempts"], "1 of 4")
+        self.assertEqual(fields["timeout"], "1m 30s")
+        self.assertEqual(fields["reason"], "exhausted")
+        self.assertEqual(fields["payload"], '{"to": "a@b.c"}')
+        self.assertRegex(fields["created_at"], r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000 \(.*\)$")
+        self.assertIn("first line\n                   second line\n", sheet)
+        self.assertRegex(sheet, r"EXECUTION +OUTCOME +STARTED +WALL +CPU +MEMORY +WORKER +EXIT +ERROR")
+        self.assertRegex(sheet, r"1 +dead +\ds ago +1\.5s +21ms +2\.0 MiB +pool-1/3 +1 +first line\\nsecond")
+        self.assertNotIn("progress", fields)
+
+    def test_raw_payloads_are_dumped_and_cut(self):
+        job = self.enqueue("x", "--raw", "-", stdin=bytes(range(256)) * 8)
+        sheet = self.ok("show", job)
+        self.assertIn("raw, 2.0 KiB, the first 1024 bytes\n", sheet)
+        self.assertIn("40 41 42 43 44 45 46 47 48 49 4a 4b 4c 4d 4e 4f  @ABCDEFGHIJKLMNO\n", sheet)
+        self.assertEqual(len(re.findall(r"^ {19}([0-9a-f]{2} ){16}", sheet, re.MULTILINE)), 64)
+
+    def test_several_are_shown_and_one_that_is_missing_makes_it_1(self):
+        first, second = self.enqueue("a"), self.enqueue("b")
+        result = self.thctl("show", first, AN_ID, second)
+        self.assertEqual(result.code, 1)
+        self.assertEqual(result.err, f"thctl: job {AN_ID} does not exist\n")
+        self.assertIn(first, result.out)
+        self.assertIn(second, result.out)
+        result = self.thctl("--json", "show", first, AN_ID, second)
+        self.assertEqual((result.code, [job["id"] for job in result.objects]), (1, [first, second]))
+
+    def test_a_long_payload_is_cut_on_a_terminal_only(self):
+        job = self.enqueue("x", "-", stdin='"' + "x" * 9000 + '"')
+        self.assertIn("x" * 9000, self.ok("show", job))
+        screen = self.on_terminal("show", job)[1]
+        self.assertIn("(the first 4 KiB of 8.7 KiB; --json has it all)", screen)
+
+
+class Terminals(Case):
+    def evil_job(self):
+        job = self.enqueue("x", '{"a":"\u202e\u009b2J"}', "--key", "\033]0;owned\007")
+        self.make_ended(job, "dead", "\033[2J\033[H\r\n\u202eevil\u009b1m\x7f", 1)
+        self.sql("UPDATE detail SET output = ?", b"out\033[31m\tput\n\xff\xfe\x00end")
+        return job
+
+    def test_nothing_from_the_store_can_steer_a_terminal(self):
+        job = self.evil_job()
+        for arguments in (["ls"], ["show", job]):
+            shown = self.ok(*arguments) + self.on_terminal(*arguments, env={"NO_COLOR": "1"},
+                                                           columns=500)[1]
+            self.assertNotRegex(shown, r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+            self.assertIn(r"\x1b[2J\x1b[H\r", shown)
+            self.assertIn(r"\u202eevil\u009b1m\x7f", shown)
+        shown = self.ok("show", job)
+        self.assertIn(r"\x1b]0;owned\x07", shown)
+        self.assertIn("out\\x1b[31m\tput\n                   \\xff\\xfe\\x00end\n", shown)
+
+    def test_wait_and_repair_are_harmless_too(self):
+        job = self.evil_job()
+        for arguments in (["cancel", job], ["retry", job], ["rm", job]):
+            result = self.thctl(*arguments)
+            self.assertNotRegex(result.out + result.err, r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+    def test_columns_are_aligned_by_what_a_terminal_shows(self):
+        jobs = self.dead_jobs(3)
+        for job, error in zip(jobs, ("日本語", "ascii", "e\u0301te\u0301")):
+            self.sql("UPDATE detail SET last_error = ? WHERE seq = (SELECT seq FROM job WHERE id = ?)",
+                     error, bytes.fromhex(job.replace("-", "")))
+        lines = self.ok("ls").splitlines()
+        self.assertEqual(len({line.index(error) for line, error in
+                              zip(lines[1:], ("日本語", "ascii", "e\u0301te\u0301"))}), 1)
+
+    def test_wide_characters_are_cut_at_the_edge(self):
+        self.dead_jobs(1)
+        self.sql("UPDATE detail SET last_error = ?", "日本語" * 50)
+        for columns in range(100, 108):
+            screen = self.on_terminal("ls", columns=columns, env={"NO_COLOR": "1"})[1]
+            line = screen.splitlines()[1]
+            width = sum(2 if ord(c) > 0x2fff else 1 for c in line)
+            self.assertLessEqual(width, columns, line)
+            self.assertGreaterEqual(width, columns - 1, line)
+            self.assertTrue(line.endswith("…"))
+
+    def test_a_narrow_terminal_gets_fewer_columns_and_never_a_cut_id(self):
+        [job] = self.dead_jobs(1)
+        for columns in (40, 60, 80, 100, 120):
+            screen = self.on_terminal("ls", columns=columns, env={"NO_COLOR": "1"})[1]
+            self.assertIn(job, screen)
+            self.assertTrue(columns < 70 or all(len(line) <= columns for line in
+                                                screen.splitlines()), screen)
+        self.assertNotIn("PRI", self.on_terminal("ls", columns=80)[1])
+        self.assertIn("PRI", self.on_terminal("ls", columns=160)[1])
+
+    def test_colour_is_for_terminals_that_want_it(self):
+        self.dead_jobs(1)
+        self.assertIn("\033[31mdead\033[0m", self.on_terminal("ls")[1])
+        self.assertNotIn("\033", self.on_terminal("ls", env={"NO_COLOR": "1"})[1])
+        self.assertNotIn("\033", self.on_terminal("ls", env={"TERM": "dumb"})[1])
+        self.assertNotIn("\033", self.on_terminal("ls", env={"TERM": None})[1])
+        self.assertNotIn("\033", self.ok("ls"))
+
+    def test_names_are_right_in_any_locale(self):
+        job = self.enqueue("x", '"grüße"', "--key", "schlüssel")
+        for locale in ("C", "C.UTF-8", "xx_XX", "de_DE.ISO-8859-1"):
+            sheet = self.ok("show", job, env={"LANG": locale, "LC_ALL": None})
+            self.assertIn("schlüssel", sheet)
+            self.assertIn('"grüße"', sheet)
+
+    def test_a_reader_that_goes_away_is_no_error(self):
+        self.ok("enqueue", "--bulk", "-", stdin='{"type":"t"}\n' * 5000)
+        for arguments in (["ls", "--limit", "5000"], ["--json", "ls", "--limit", "5000"]):
+            reader, writer = os.pipe()
+            os.close(reader)
+            result = self.thctl(*arguments, stdout=writer)
+            os.close(writer)
+            self.assertEqual((result.code, result.err), (0, ""), result)
+
+    def test_a_full_disk_is_noticed(self):
+        self.enqueue("x")
+        for arguments in (["ls"], ["--json", "ls"], ["stats"], ["--help"], ["queues"]):
+            with open("/dev/full", "wb") as full:
+                result = self.thctl(*arguments, stdout=full)
+            self.assertEqual(result.code, 1, result)
+            self.assertEqual(result.err, "thctl: cannot write to stdout: No space left on device\n")
+
+
+class Stats(Case):
+    def test_an_empty_store_is_said_to_people_only(self):
+        self.ok("migrate")
+        for command in ("stats", "queues"):
+            result = self.thctl(command)
+            self.assertEqual((result.code, result.out), (0, ""))
+            self.assertIn("no queues yet", result.err)
+            result = self.thctl("--json", command)
+            self.assertEqual((result.code, result.out, result.err), (0, "", ""))
+
+    def fill(self):
+        self.enqueue("x", "--queue", "a")
+        self.enqueue("x", "--queue", "a", "--run-at", "+1h")
+        self.make_running(self.enqueue("x", "--queue", "a", "--key", "k"))
+        self.enqueue("x", "--queue", "a", "--key", "k")
+        self.ok("cancel", self.enqueue("x", "--queue", "a"))
+        self.make_ended(self.enqueue("x", "--queue", "b"), "dead", "bad", 1)
+        self.make_ended(self.enqueue("x", "--queue", "b"), "done")
+        self.ok("pause", "b")
+
+    def test_stats_as_json(self):
+        self.fill()
+        a, b = self.objects("stats")
+        self.assertEqual(list(a), STATS_FIELDS)
+        self.assertEqual({name: a[name] for name in STATS_FIELDS[:10]},
+                         {"queue": "a", "paused": False, "scheduled": 1, "ready": 1, "blocked": 1,
+                          "running": 1, "retry": 0, "done": 0, "dead": 0, "cancelled": 1})
+        self.assertTrue(0 <= a["oldest_ready_ms"] < 60000)
+        self.assertEqual((b["paused"], b["dead"], b["done"], b["oldest_ready_ms"]),
+                         (True, 1, 1, None))
+
+    def test_stats_as_a_table(self):
+        self.fill()
+        lines = self.ok("stats").splitlines()
+        self.assertEqual(lines[0].split(),
+                         ["QUEUE", "PAUSED", "SCHEDULED", "READY", "BLOCKED", "RUNNING", "RETRY",
+                          "DONE", "DEAD", "CANCELLED", "OLDEST", "DONE-TOTAL", "FAILED-TOTAL"])
+        self.assertEqual(len({len(line) for line in lines}), 1, lines)
+        screen = self.on_terminal("stats", env={"NO_COLOR": "1"})[1]
+        self.assertTrue(all(len(line) <= 80 for line in screen.splitlines()), screen)
+        self.assertIn("DEAD", screen)
+
+    def test_queues_as_json_and_as_a_table(self):
+        self.fill()
+        a, b = self.objects("queues")
+        self.assertEqual(list(a), ["queue", "paused", "paused_at", "waiting", "running",
+                                   "oldest_ready_ms"])
+        self.assertEqual((a["paused"], a["paused_at"], a["waiting"], a["running"]),
+                         (False, None, 3, 1))
+        self.assertTrue(b["paused"])
+        self.assertRegex(b["paused_at"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$")
+        self.assertEqual(self.ok("queues").split()[:5],
+                         ["QUEUE", "PAUSED", "WAITING", "RUNNING", "OLDEST"])
+
+    def test_a_clock_that_is_behind_makes_no_negative_age(self):
+        self.enqueue("x")
+        ahead = int(time.time() * 1e6) + 10**9
+        self.sql("UPDATE ready SET due = ?", ahead)
+        self.sql("UPDATE job SET due = ?", ahead)
+        [stats] = self.objects("stats")
+        self.assertEqual(stats["oldest_ready_ms"], 0)
+
+
+class Steer(Case):
+    def test_pause_and_resume(self):
+        self.assertEqual(self.ok("pause", "mail", "import"), "paused mail\npaused import")
+        self.assertEqual([queue["paused"] for queue in self.objects("queues")], [True, True])
+        self.assertEqual(self.ok("resume", "mail"), "resumed mail")
+        self.assertEqual({queue["queue"]: queue["paused"] for queue in self.objects("queues")},
+                         {"import": True, "mail": False})
+
+    def test_repeating_it_is_fine(self):
+        for command in ("pause", "pause", "resume", "resume"):
+            self.ok(command, "mail")
+
+    def test_json(self):
+        self.assertEqual(self.objects("pause", "mail"), [{"queue": "mail", "paused": True}])
+        self.assertEqual(self.objects("resume", "mail"), [{"queue": "mail", "paused": False}])
+
+    def test_a_bad_name_pauses_nothing(self):
+        self.ok("migrate")
+        self.refuses(2, "is no name of a queue", "pause", "mail", "a b")
+        self.refuses(2, "is no name of a queue", "resume", "")
+        self.assertEqual(self.objects("queues"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
