@@ -110,8 +110,9 @@ static void finish_last(struct raw_loop *loop)
     for (size_t i = 0; i < loop->count; i++) {
         const struct raw_job *job = &loop->jobs[i];
         sqlite3_bind_int64(loop->finish, 1, job->seq);
-        sqlite3_bind_blob(loop->finish, 2, job->token, sizeof(job->token), SQLITE_STATIC);
-        sqlite3_bind_int64(loop->finish, 3, loop->now);
+        sqlite3_bind_int64(loop->finish, 2, QUEUE_ID);
+        sqlite3_bind_blob(loop->finish, 3, job->token, sizeof(job->token), SQLITE_STATIC);
+        sqlite3_bind_int64(loop->finish, 4, loop->now);
         bare_step(loop->finish);
         if (loop->forget)
             sqlite3_bind_int64(loop->end, 1, job->seq);

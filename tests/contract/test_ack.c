@@ -260,6 +260,69 @@ START_TEST(ack_with_retention_zero_deletes)
 }
 END_TEST
 
+/* Progress and output by a beat, then the end by one of three ways. */
+enum way_out { FORGOTTEN, REMOVED, PRUNED };
+
+#define WAYS_OUT 3
+
+static void tell_progress(struct scene *scene, const struct claim *claim)
+{
+    const struct lease_beat lease = {.job = claim->id,
+                                     .queue = claim->queue,
+                                     .token = claim->token,
+                                     .ref = claim->ref,
+                                     .worker = 1,
+                                     .progress_percent = 50,
+                                     .progress_text = "half",
+                                     .output = {(const unsigned char *)"half\n", 5}};
+    const struct heartbeat heartbeat = {
+        .pool = POOL, .leases = &lease, .lease_count = 1, .lease_for = LEASE};
+    struct lease_answer answer;
+    struct error err = {0};
+    bool registered;
+
+    MUST(store_heartbeat(scene->store, &heartbeat, NOW, &answer, &registered, &err));
+    ASSERT_VERDICT(answer.verdict, TH_OK);
+}
+
+static void leave(struct scene *scene, const struct claim *claim, enum way_out way)
+{
+    const struct retention nothing = {.done = 0, .done_max = SIZE_MAX, .dead = 0};
+    struct settlement ack = claim_settlement(claim, SETTLE_ACK);
+    struct error err = {0};
+    size_t removed;
+
+    ack.forget = way == FORGOTTEN;
+    ack.has_run = true;
+    ASSERT_VERDICT(scene_settle(scene, &ack, NOW), TH_OK);
+    if (way == REMOVED)
+        ASSERT_VERDICT(scene_remove(scene, &claim->id), TH_OK);
+    if (way == PRUNED)
+        MUST(store_prune(scene->store, &nothing, NOW, MANY, &removed, &err));
+    ck_assert(!scene_has(scene, &claim->id));
+}
+
+START_TEST(a_job_that_is_gone_leaves_nothing_to_the_next_one)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    CLEANUP(job_list_done) struct job_list list = {0};
+
+    scene_add(&scene);
+    struct claim claim = scene_take(&scene, NOW);
+    tell_progress(&scene, &claim);
+    leave(&scene, &claim, (enum way_out)_i);
+
+    struct uuid next = scene_add(&scene);
+    const struct job *job = scene_get(&scene, &next, &list);
+    ck_assert_int_eq(job->state, JOB_READY);
+    ck_assert_int_eq(job->progress_percent, -1);
+    ck_assert_ptr_null(job->progress_text);
+    ck_assert_ptr_null(job->output.data);
+    ck_assert_uint_eq(job->run_count, 0);
+    ck_assert_int_eq(job->executions, 0);
+}
+END_TEST
+
 Suite *ack_suite(void)
 {
     Suite *suite = suite_create("ack");
@@ -281,5 +344,6 @@ Suite *ack_suite(void)
     tcase_add_test(group, ack_of_a_removed_job_is_not_found_and_touches_nobody);
     tcase_add_test(group, ack_increments_done_counter_once);
     tcase_add_test(group, ack_with_retention_zero_deletes);
+    tcase_add_loop_test(group, a_job_that_is_gone_leaves_nothing_to_the_next_one, 0, WAYS_OUT);
     return suite;
 }

@@ -47,12 +47,13 @@ static bool count(struct settling *settling, int64_t queue_id, int done, int fai
 /* ---- the short way ---- */
 
 static bool take_plain_lease(struct settling *settling, const struct settlement *settlement,
-                             bool *taken_out, struct error *err)
+                             int64_t queue_id, bool *taken_out, struct error *err)
 {
     CLEANUP(query_done)
     struct query query = query_start(settling->sqlite, SQL_LEASE_TAKE_PLAIN);
 
     query_int(&query, settlement->ref);
+    query_int(&query, queue_id);
     query_token(&query, &settlement->token);
     query_int(&query, settling->now);
     if (!query_run(&query, err))
@@ -104,7 +105,7 @@ static bool settle_plain(struct settling *settling, const struct settlement *set
         return false;
     if (queue_id == 0)
         return true;
-    if (!take_plain_lease(settling, settlement, settled_out, err))
+    if (!take_plain_lease(settling, settlement, queue_id, settled_out, err))
         return false;
     if (!*settled_out)
         return true;

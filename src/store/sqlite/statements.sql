@@ -113,7 +113,7 @@ ORDER BY l.seq
 
 -- The two ends of a job without key, error, output or earlier runs: no need to look at it first.
 -- name: lease_take_plain
-DELETE FROM lease WHERE seq = ? AND token = ? AND expires_at > ? AND traces = 0
+DELETE FROM lease WHERE seq = ? AND queue_id = ? AND token = ? AND expires_at > ? AND traces = 0
 -- name: lease_remove
 DELETE FROM lease WHERE seq = ?
 -- name: ended_add
