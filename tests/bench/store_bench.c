@@ -48,6 +48,7 @@ int main(int argc, char **argv)
         bench_run(argv[1], &rows[i]);
     print_backlog(argv[1], (size_t)backlog);
     writers_print(argv[1]);
+    wake_print(argv[1]);
     bench_fresh_path(argv[1]);
     return EXIT_SUCCESS;
 }

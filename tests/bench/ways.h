@@ -27,4 +27,7 @@ double reserve_rate(const char *folder, size_t waiting);
 /* writers_bench.c: two writers at full load; the longest call of each kind, in microseconds. */
 void writers_print(const char *folder);
 
+/* wake_bench.c: from one process's enqueue to another's wake-up. */
+void wake_print(const char *folder);
+
 #endif

@@ -13,6 +13,7 @@
 #include "store/sqlite/query.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,15 +66,27 @@ static const char *sentence_of(int status)
     }
 }
 
+/* Why the system refused. SQLite tries a missing file once more for reading only, and then knows
+ * no better than that it is missing: the folder tells more. */
+static const char *system_reason(const struct sqlite *sqlite, int status)
+{
+    AUTO_FREE char *copy = strdup(sqlite->path);
+    int number = sqlite->db != NULL ? sqlite3_system_errno(sqlite->db) : 0;
+
+    if (number == ENOENT && copy != NULL && access(dirname(copy), W_OK | X_OK) != 0)
+        number = errno;
+    return number != 0 ? strerror(number) : sqlite3_errstr(status);
+}
+
 bool sqlite_error(struct sqlite *sqlite, int status, struct error *err)
 {
     const char *sentence = sentence_of(status);
-    int system_error = sqlite->db != NULL ? sqlite3_system_errno(sqlite->db) : 0;
+    int kind = status & 0xff;
 
-    if ((status & 0xff) == SQLITE_CANTOPEN || (status & 0xff) == SQLITE_IOERR)
+    if (kind == SQLITE_CANTOPEN || kind == SQLITE_IOERR)
         return error_set(err, TH_E_UNAVAILABLE, "sqlite: %s: cannot be %s: %s", sqlite->path,
-                         (status & 0xff) == SQLITE_CANTOPEN ? "opened" : "read or written",
-                         system_error != 0 ? strerror(system_error) : sqlite3_errstr(status));
+                         kind == SQLITE_CANTOPEN ? "opened" : "read or written",
+                         system_reason(sqlite, status));
     return error_set(err, code_of(status), "sqlite: %s: %s", sqlite->path,
                      sentence != NULL ? sentence : sqlite3_errmsg(sqlite->db));
 }
@@ -114,7 +127,10 @@ static bool open_database(struct sqlite *sqlite, enum sqlite_sync sync, bool cre
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0);
 
     if (!create && access(sqlite->path, F_OK) != 0)
-        return error_errno(err, TH_E_UNAVAILABLE, errno, "sqlite: %s", sqlite->path);
+        return error_errno(err, TH_E_UNAVAILABLE, errno,
+                           "sqlite: %s: no database here (the first enqueue or 'thctl migrate' "
+                           "makes one)",
+                           sqlite->path);
     int status = sqlite3_open_v2(sqlite->path, &sqlite->db, flags, NULL);
     if (status != SQLITE_OK)
         return sqlite_error(sqlite, status, err);
