@@ -143,10 +143,13 @@ START_TEST(cancel_of_a_running_job_ends_cancelled_whatever_returns_it)
     struct brought running = bring(&scene, JOB_RUNNING);
     struct settlement settlement = claim_settlement(&running.claim, returns[_i]);
 
+    settlement.has_run = true;
     ASSERT_VERDICT(scene_cancel(&scene, &running.id, NOW + 1), TH_OK);
     ASSERT_VERDICT(scene_settle(&scene, &settlement, NOW + 2), TH_OK);
     const struct job *job = scene_get(&scene, &running.id, &list);
     ck_assert_int_eq(job->state, JOB_CANCELLED);
+    ck_assert_uint_eq(job->run_count, 1);
+    ck_assert_int_eq(job->runs[0].outcome, RUN_CANCELLED);
     ASSERT_TIME(job->ended_at, NOW + 2);
     ASSERT_TIME(job->expires_at, 0);
     ck_assert_int_eq(job->reason, REASON_NONE);

@@ -35,6 +35,7 @@ Suite *settlement_suite(void);
 Suite *state_suite(void);
 
 /* store */
+Suite *scratch_suite(void);
 Suite *url_suite(void);
 
 /* thctl */

@@ -51,12 +51,15 @@ static int open_users(const char *folder, int flags)
     return open(path, O_RDWR | O_CLOEXEC | flags, 0600);
 }
 
-/* Removes the folder if nobody uses it. */
+/* Removes the folder if nobody uses it. An empty one is of a user that is just entering, who will
+ * then make it anew, or that was killed while it did. */
 static void sweep_folder(const char *folder)
 {
     AUTO_CLOSE int lock = open_users(folder, 0);
 
-    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
+    if (lock < 0)
+        (void)rmdir(folder);
+    else if (flock(lock, LOCK_EX | LOCK_NB) == 0)
         remove_folder(folder);
 }
 

@@ -162,12 +162,13 @@ static bool write_told(struct settling *settling, const struct standing *standin
 
 /* What is kept of the execution itself. The last run of a done job lies in its `ended` row. */
 static bool write_traces(struct settling *settling, const struct standing *standing,
-                         const struct settlement *settlement, struct error *err)
+                         const struct settlement *settlement, enum run_outcome outcome,
+                         struct error *err)
 {
     bool failed = settlement->kind == SETTLE_RETRY || settlement->kind == SETTLE_FAIL;
     struct job_run run = settlement->run;
 
-    run.outcome = settlement_run_outcome(settlement->kind);
+    run.outcome = outcome;
     return (!failed || write_failure(settling, standing, settlement, err)) &&
            write_told(settling, standing, settlement, err) &&
            (!settlement->has_run || settlement->kind == SETTLE_ACK ||
@@ -188,7 +189,9 @@ static bool end_job(struct settling *settling, const struct standing *standing,
         return false;
     if (state == JOB_DONE && settlement->forget)
         return ending_forget(settling->sqlite, standing->place.seq, err);
-    return write_traces(settling, standing, settlement, err);
+    return write_traces(
+        settling, standing, settlement,
+        state == JOB_CANCELLED ? RUN_CANCELLED : settlement_run_outcome(settlement->kind), err);
 }
 
 /* Asked to cancel: whatever it was settled as, it is not dead and has no reason for it. */
@@ -217,7 +220,8 @@ static bool return_job(struct settling *settling, struct standing *standing,
 {
     enum job_state state = JOB_READY;
 
-    if (!write_traces(settling, standing, settlement, err))
+    if (!write_traces(settling, standing, settlement, settlement_run_outcome(settlement->kind),
+                      err))
         return false;
     if (settlement->kind != SETTLE_RELEASE) {
         standing->run_at = settlement->run_at;
