@@ -56,6 +56,7 @@ class Case(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="thctl-test-")
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.program = THCTL
         self.database = self.path("jobs.db")
         self.backend = "sqlite:" + self.database
         self.environment = {
@@ -93,7 +94,7 @@ class Case(unittest.TestCase):
         """Runs thctl to its end. `stdin` is text or bytes; none is an empty one."""
         data = stdin.encode() if isinstance(stdin, str) else stdin
         done = subprocess.run(
-            [THCTL, *arguments], input=data if data is not None else b"", cwd=self.folder,
+            [self.program, *arguments], input=data if data is not None else b"", cwd=self.folder,
             stdout=options.pop("stdout", subprocess.PIPE), stderr=subprocess.PIPE,
             env=self.environment_with(env, backend), preexec_fn=preexec, timeout=DEADLINE,
             check=False, **options)
