@@ -6,8 +6,8 @@
  */
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "base/excerpt.h"
+#include "base/text.h"
 #include "thctl/command.h"
 #include "thctl/display.h"
 #include "thctl/help.h"

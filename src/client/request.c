@@ -7,9 +7,9 @@
 #include "client/request.h"
 
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/timestamp.h"
 #include "client/record.h"
-#include "base/excerpt.h"
 #include "job/idempotency.h"
 
 #include <assert.h>

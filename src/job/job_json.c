@@ -12,12 +12,12 @@
 #include "base/arena.h"
 #include "base/base64.h"
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "base/units.h"
-#include "base/excerpt.h"
 
 #include <assert.h>
 #include <limits.h>

@@ -9,9 +9,9 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "base/excerpt.h"
 #include "job/job.h"
 
 #include <stdio.h>

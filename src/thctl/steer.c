@@ -3,8 +3,8 @@
  */
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "base/json_writer.h"
 #include "base/excerpt.h"
+#include "base/json_writer.h"
 #include "thctl/session.h"
 
 #define LINE_MAX ((size_t)1024)

@@ -8,10 +8,10 @@
 #include "thctl/when.h"
 
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "base/units.h"
-#include "base/excerpt.h"
 
 #include <stdio.h>
 #include <string.h>
