@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define LISTED_JOBS 10000
+#define CROWD       30000
 #define PAGE        300
 
 START_TEST(inspect_each_state)
@@ -55,6 +56,17 @@ static void list_page(struct scene *scene, const struct job_filter *filter, stru
     struct error err = {0};
 
     MUST(store_list(scene->store, filter, list, more, &err));
+}
+
+static size_t count_in_state(struct scene *scene, enum job_state state)
+{
+    CLEANUP(job_list_done) struct job_list list = {0};
+    const struct job_filter filter = {
+        .by_state = true, .state = state, .queue = scene->queue, .limit = JOB_PAGE_MAX};
+    bool more = false;
+
+    list_page(scene, &filter, &list, &more);
+    return list.count;
 }
 
 START_TEST(list_by_each_state_matches_inspect)
@@ -182,6 +194,39 @@ START_TEST(list_pagination_stable_no_skip_no_repeat_10000_jobs_while_mutating)
 }
 END_TEST
 
+/* A store may look for a page in another way when there is much to look through. */
+START_TEST(list_by_state_finds_the_same_among_30000_jobs)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    AUTO_FREE struct uuid *ids = calloc(MANY, sizeof *ids);
+    struct job_filter filter = {.by_state = true, .state = JOB_READY, .limit = JOB_PAGE_MAX};
+    struct brought dead = bring(&scene, JOB_DEAD);
+    size_t seen = 0;
+    bool more = true;
+
+    for (size_t i = 0; i < CROWD; i += MANY)
+        scene_add_many(&scene, MANY, ids);
+    struct brought running = bring(&scene, JOB_RUNNING);
+    while (more) {
+        CLEANUP(job_list_done) struct job_list list = {0};
+        list_page(&scene, &filter, &list, &more);
+        for (size_t i = 0; i < list.count; i++) {
+            if (list.items[i].state != JOB_READY)
+                ck_abort_msg("job %zu is not ready", seen + i);
+            if (uuid_compare(&filter.after, &list.items[i].id) >= 0)
+                ck_abort_msg("job %zu is out of order", seen + i);
+            filter.after = list.items[i].id;
+        }
+        seen += list.count;
+    }
+    ck_assert_uint_eq(seen, CROWD);
+    ck_assert_uint_eq(count_in_state(&scene, JOB_DEAD), 1);
+    ck_assert_uint_eq(count_in_state(&scene, JOB_RUNNING), 1);
+    ASSERT_STATE(&scene, &dead.id, JOB_DEAD);
+    ASSERT_STATE(&scene, &running.id, JOB_RUNNING);
+}
+END_TEST
+
 START_TEST(list_after_an_unknown_id_is_an_error_that_says_so)
 {
     CLEANUP(scene_close) struct scene scene = scene_open();
@@ -262,17 +307,6 @@ START_TEST(list_of_large_payloads_is_complete)
     ck_assert_uint_eq(seen, LARGE_JOBS);
 }
 END_TEST
-
-static size_t count_in_state(struct scene *scene, enum job_state state)
-{
-    CLEANUP(job_list_done) struct job_list list = {0};
-    const struct job_filter filter = {
-        .by_state = true, .state = state, .queue = scene->queue, .limit = JOB_PAGE_MAX};
-    bool more = false;
-
-    list_page(scene, &filter, &list, &more);
-    return list.count;
-}
 
 START_TEST(stats_equal_counts_of_list)
 {
@@ -409,6 +443,7 @@ Suite *admin_suite(void)
     tcase_add_test(look, list_by_queue_and_type);
     tcase_add_loop_test(look, list_shows_what_inspect_shows, 0, JOB_STATES);
 
+    tcase_add_test(pages, list_by_state_finds_the_same_among_30000_jobs);
     tcase_add_test(pages, list_pagination_stable_no_skip_no_repeat_10000_jobs_while_mutating);
     tcase_add_test(pages, list_after_an_unknown_id_is_an_error_that_says_so);
     tcase_add_test(pages, list_after_the_last_id_is_empty);

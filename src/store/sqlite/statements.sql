@@ -222,12 +222,17 @@ SELECT * FROM job_view WHERE id = ?
 SELECT * FROM job_view
 WHERE id > ?1 AND (?2 IS NULL OR queue = ?2) AND (?3 IS NULL OR type = ?3)
 ORDER BY id LIMIT ?4
--- The two states that most jobs are in: going through all jobs by id soon finds enough of them.
--- name: list_common
+-- When many jobs are in the state, going through all by id soon finds enough of them.
+-- name: list_many
 SELECT * FROM job_view
 WHERE id > ?1 AND (?2 IS NULL OR queue = ?2) AND (?3 IS NULL OR type = ?3) AND state = ?5
 ORDER BY id LIMIT ?4
--- The other states: few jobs among many, so these start from the table that has just them.
+-- When few are, these start from the table that has just them.
+-- name: list_ready
+SELECT * FROM job_view
+WHERE seq IN (SELECT seq FROM ready WHERE ?5 = 1)
+    AND id > ?1 AND (?2 IS NULL OR queue = ?2) AND (?3 IS NULL OR type = ?3)
+ORDER BY id LIMIT ?4
 -- name: list_waiting
 SELECT * FROM job_view
 WHERE seq IN (SELECT seq FROM waiting WHERE state = ?5)
@@ -243,6 +248,12 @@ SELECT * FROM job_view
 WHERE seq IN (SELECT seq FROM ended WHERE state = ?5)
     AND id > ?1 AND (?2 IS NULL OR queue = ?2) AND (?3 IS NULL OR type = ?3)
 ORDER BY id LIMIT ?4
+-- name: count_state
+SELECT count(*) FROM (
+    SELECT 1 FROM ready WHERE ?1 = 1
+    UNION ALL SELECT 1 FROM waiting WHERE state = ?1
+    UNION ALL SELECT 1 FROM ended WHERE state = ?1
+    LIMIT ?2)
 -- name: runs
 SELECT execution, outcome, pool, worker, started_at, wall, user, system, max_rss_kb, exit_code,
     signal, error
