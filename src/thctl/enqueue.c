@@ -46,7 +46,7 @@ static bool check_mode(const struct option_value *options, struct error *err)
     return true;
 }
 
-/* From the argument, the file, or stdin; absent where none is given. */
+/* From the argument, the file, or stdin. Where none is given it is absent, and empty if raw. */
 static bool read_payload(const struct option_value *options, const struct words *arguments,
                          struct buffer *buffer, struct bytes *payload_out, struct error *err)
 {
@@ -63,7 +63,7 @@ static bool read_payload(const struct option_value *options, const struct words 
         read = io_read_all(STDIN_FILENO, "stdin", buffer, err);
     else if (argument != NULL)
         buffer_text(buffer, argument);
-    else
+    else if (!options[TEMPLATE_RAW].given)
         return true;
     if (!read || !buffer_ok(buffer, err))
         return error_prefix(err, "payload");

@@ -85,6 +85,7 @@ class Payloads(Case):
             self.assertEqual(job["encoding"], "raw")
             self.assertEqual(base64.b64decode(job["payload_base64"]), data)
         self.assertEqual(base64.b64decode(self.payload("--raw", "")["payload_base64"]), b"")
+        self.assertEqual(base64.b64decode(self.payload("--raw")["payload_base64"]), b"")
 
     def test_a_payload_of_exactly_the_limit_is_stored(self):
         data = b'"' + b"x" * (MIB - 2) + b'"'
