@@ -21,6 +21,9 @@ struct repair {
     const char *done; /* "deleted" */
     const char *verb; /* "Delete", for the question */
 
+    /* What to say instead of `done` of a job that runs, although nothing was refused; or NULL. */
+    const char *done_if_running;
+
     /* What to say where the store refuses, by the state of the job; NULL: it must have changed. */
     const char *if_waiting, *if_running, *if_done, *if_dead_or_cancelled;
 
@@ -91,16 +94,16 @@ static void print_json(struct task *task, const char *id, const char *error)
     output_line(&task->session->out, &line);
 }
 
-/* A running job goes on until its pool has heard of the wish. */
 static const char *success_word(const struct task *task, const struct uuid *id)
 {
     CLEANUP(job_list_done) struct job_list found = {0};
+    const struct repair *repair = task->repair;
     struct error ignored;
 
-    if (store_get(task->session->store, id, &found, &ignored) &&
+    if (repair->done_if_running != NULL && store_get(task->session->store, id, &found, &ignored) &&
         found.items[0].state == JOB_RUNNING)
-        return "is running: it was asked to stop";
-    return task->repair->done;
+        return repair->done_if_running;
+    return repair->done;
 }
 
 static void report(struct task *task, const struct uuid *id, enum th_error_code verdict)
@@ -261,6 +264,7 @@ static bool apply_cancel(struct store *store, const struct uuid *ids, size_t cou
 
 static const struct repair cancel = {
     .done = "cancelled",
+    .done_if_running = "is running: it was asked to stop",
     .if_done = "there is nothing to cancel",
     .if_dead_or_cancelled = "there is nothing to cancel",
     .apply = apply_cancel,

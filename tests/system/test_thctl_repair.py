@@ -45,6 +45,15 @@ class Retry(Case):
         self.assertEqual((after["state"], after["attempts"], after["last_error"]),
                          ("ready", 0, None))
 
+    def test_a_job_that_starts_at_once_is_not_said_to_stop(self):
+        [job] = self.dead_jobs(1)
+        self.sql("CREATE TRIGGER start AFTER INSERT ON ready BEGIN"
+                 " DELETE FROM ready WHERE seq = new.seq;"
+                 " INSERT INTO lease VALUES (new.seq, new.queue_id, 2, zeroblob(20), 1 << 60,"
+                 "  'pool-1', 1, 1, 1, NULL); END")
+        self.assertEqual(self.ok("retry", job), f"{job} queued again")
+        self.assertEqual(self.job(job)["state"], "running")
+
     def test_a_cancelled_job_may_run_again_later(self):
         job = self.enqueue("x")
         self.ok("cancel", job)
