@@ -12,9 +12,10 @@
 #include "thctl/session.h"
 #include "thctl/when.h"
 
-#define BATCH       ((size_t)1000)
-#define REASON_SIZE 160
-#define LINE_MAX    ((size_t)1024)
+#define BATCH          ((size_t)1000)
+#define REASON_SIZE    160
+#define REFUSALS_SHOWN 20 /* of a task that is bulk */
+#define LINE_MAX       ((size_t)1024)
 
 /* What differs between the three. */
 struct repair {
@@ -120,6 +121,8 @@ static void report(struct task *task, const struct uuid *id, enum th_error_code 
         return;
     }
     task->failed++;
+    if (task->is_bulk && !task->session->json && task->failed > REFUSALS_SHOWN)
+        return;
     explain(task, id, verdict, reason);
     if (task->session->json)
         print_json(task, text, reason);
@@ -131,9 +134,13 @@ static void report_sum(struct task *task)
 {
     char count[OUTPUT_NUMBER_SIZE];
 
-    if (task->is_bulk && !task->session->json)
-        output_printf(&task->session->out, "%s %s %s\n", output_number(task->succeeded, count),
-                      output_jobs(task->succeeded), task->repair->done);
+    if (!task->is_bulk || task->session->json)
+        return;
+    if (task->failed > REFUSALS_SHOWN)
+        output_complain("and %s more were not %s",
+                        output_number(task->failed - REFUSALS_SHOWN, count), task->repair->done);
+    output_printf(&task->session->out, "%s %s %s\n", output_number(task->succeeded, count),
+                  output_jobs(task->succeeded), task->repair->done);
 }
 
 static enum status run_task(struct task *task)

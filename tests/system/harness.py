@@ -128,7 +128,7 @@ class Case(unittest.TestCase):
     def on_terminal(self, *arguments, answers=(), columns=80, env=None, stdout=None):
         """
         Runs thctl on a terminal and returns (exit code, screen). `answers` are (prompt, reply)
-        pairs; a reply is what to type, or a function to call.
+        pairs; a reply is what to type, or a function to call that may return it.
         """
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
@@ -156,9 +156,8 @@ class Case(unittest.TestCase):
             if answers and answers[0][0].encode() in screen:
                 reply = answers.pop(0)[1]
                 if callable(reply):
-                    reply()
-                else:
-                    os.write(master, reply.encode())
+                    reply = reply() or ""
+                os.write(master, reply.encode())
         self.fail(f"thctl did not end in time; so far: {screen!r}")
 
     # ---- jobs ----

@@ -178,6 +178,17 @@ class All(Case):
         self.assertEqual(self.ok("rm", "--all", "--type", "many", "--yes"), "2,345 jobs deleted")
         self.assertEqual(len(self.jobs()), 6)
 
+    def test_of_many_that_changed_meanwhile_twenty_are_named_and_the_others_counted(self):
+        def delete_them_first():
+            self.ok("rm", "--all", "--yes")
+            return "y\n"
+
+        self.dead_jobs(25)
+        code, screen = self.on_terminal("rm", "--all", answers=[("[y/N]", delete_them_first)])
+        self.assertEqual(code, 1, screen)
+        self.assertEqual(screen.count("does not exist"), 20)
+        self.assertIn("thctl: and 8 more were not deleted\n0 jobs deleted\n", screen)
+
     def test_the_store_survives_a_full_disk(self):
         before = self.jobs()
         size = os.path.getsize(self.database + "-wal") if os.path.exists(
