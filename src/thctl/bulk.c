@@ -50,9 +50,9 @@ struct bulk {
 /* Jobs that are stored together; they point into the list's arena. */
 struct batch {
     struct job_list jobs;
-    size_t bytes; /* of the lines read for it, bad ones included */
-    size_t last_line;
-    bool is_last; /* the file ends here */
+    size_t line_of[ENQUEUE_BATCH]; /* each job's number in the file */
+    size_t bytes;                  /* of the lines read for it, bad ones included */
+    bool is_last;                  /* the file ends here */
 };
 
 static void batch_done(struct batch *batch)
@@ -183,7 +183,7 @@ static bool add_line(struct bulk *bulk, struct batch *batch, struct error *err)
     if (place == NULL)
         return error_no_memory(err);
     *place = job;
-    batch->last_line = bulk->lines.number;
+    batch->line_of[batch->jobs.count - 1] = bulk->lines.number;
     return true;
 }
 
@@ -219,17 +219,37 @@ static void count_batch(struct bulk *bulk, const struct enqueued *enqueued, size
     output_flush(&bulk->session->out);
 }
 
+/* "job 3: ..." of a batch to "line 2003: ..." of the file. Of a single job the text has no place.
+ */
+static bool name_line(const struct batch *batch, struct error *err)
+{
+    char prefix[32];
+
+    if (batch->jobs.count == 1 && err->code == TH_E_CONFLICT)
+        return error_prefix(err, "line %zu", batch->line_of[0]);
+    for (size_t i = 0; i < batch->jobs.count; i++) {
+        snprintf(prefix, sizeof prefix, "job %zu: ", i + 1);
+        if (!text_starts_with(err->text, prefix))
+            continue;
+        struct error reason = *err;
+        return error_set(err, reason.code, "line %zu: %s", batch->line_of[i],
+                         reason.text + strlen(prefix));
+    }
+    return false;
+}
+
 static bool store_batch(struct bulk *bulk, struct batch *batch, struct error *err)
 {
     struct enqueued enqueued[ENQUEUE_BATCH];
+    size_t count = batch->jobs.count;
 
-    if (batch->jobs.count == 0)
+    if (count == 0)
         return true;
-    if (!submit_jobs(bulk->session, &bulk->enqueue, batch->jobs.items, batch->jobs.count, bulk->now,
-                     enqueued, err))
-        return false;
-    bulk->last_line = batch->last_line;
-    count_batch(bulk, enqueued, batch->jobs.count);
+    if (!submit_jobs(bulk->session, &bulk->enqueue, batch->jobs.items, count, bulk->now, enqueued,
+                     err))
+        return name_line(batch, err);
+    bulk->last_line = batch->line_of[count - 1];
+    count_batch(bulk, enqueued, count);
     show_progress(bulk, "storing", bulk->stored + bulk->updated + bulk->existed, bulk->started);
     return true;
 }

@@ -191,6 +191,14 @@ class Bulk(Case):
         self.assertIn(f"tail -n +{stored + 1} {self.path('in.jsonl')} | thctl enqueue", result.err)
         self.assertEqual(self.sql("PRAGMA integrity_check"), [("ok",)])
 
+    def test_a_job_that_the_store_refuses_is_named_by_its_line(self):
+        waiting, other = ('{"type":"%s","key":"k"}\n' % type for type in ("t", "other"))
+        result = self.bulk(waiting + '\n{"type":"t"}\n' * 1500 + other)
+        self.assertEqual((result.code, len(result.lines)), (1, 1000), result.err)
+        self.assertIn("thctl: line 3002: key 'k' of queue 'default' waits with type 't'", result.err)
+        self.assertIn("is stored up to line 1999: go on with 'tail -n +2000 ", result.err)
+        self.assertIn("thctl: line 2: key 'k' of", self.bulk("\n" + other).err)
+
     def test_a_failure_at_once_says_that_nothing_was_stored(self):
         self.ok("migrate")
         line = json.dumps({"type": "t", "payload": "x" * 900000}) + "\n"
