@@ -118,11 +118,17 @@ static bool next_line(struct bulk *bulk, bool *found_out, struct error *err)
 
 static void note_bad(struct bulk *bulk, const struct error *reason)
 {
+    /* Of the JSON, which is one line; the line of the file is said already. */
+    static const char line[] = "line 1, ";
+    const char *text = reason->text;
+
     bulk->bad++;
     if (bulk->bad > BAD_LINES_SHOWN)
         return;
     live_clear(&bulk->live);
-    output_remark("%s:%zu: %s", bulk->lines.name, bulk->lines.number, reason->text);
+    if (text_starts_with(text, line))
+        text += strlen(line);
+    output_remark("%s:%zu: %s", bulk->lines.name, bulk->lines.number, text);
 }
 
 static bool check_line(struct bulk *bulk, struct error *err)

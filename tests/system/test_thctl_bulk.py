@@ -105,7 +105,7 @@ class Bulk(Case):
 
     def test_one_bad_line_stores_nothing_and_is_named(self):
         good = '{"type":"t"}\n'
-        for line, reason in (("{", "line 1, column 2"), ("[]", ""), ("7", ""),
+        for line, reason in (("{", "in.jsonl:17: column 2: "), ("[]", ""), ("7", ""),
                              ('{"type":"a b"}', "type 'a b'"), ("{}", "type is missing"),
                              ('{"type":"t","typo":1}', "unknown field 'typo' (did you mean 'type'?)"),
                              ('{"type":"t","priority":"high"}', "priority"),
