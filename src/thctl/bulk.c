@@ -10,6 +10,7 @@
  *     and the message names the last of them.
  *   - Memory holds one batch, however large the file is.
  *   - Relative times are relative to one moment for all lines.
+ *   - A signal to stop is obeyed between two batches, so that the end can be told.
  */
 #include "thctl/bulk.h"
 
@@ -23,6 +24,7 @@
 #include "thctl/display.h"
 #include "thctl/lines.h"
 #include "thctl/live.h"
+#include "thctl/stop.h"
 #include "thctl/submit.h"
 #include "thctl/template.h"
 
@@ -264,12 +266,15 @@ static bool store_all(struct bulk *bulk, struct error *err)
 {
     bool ended = false;
 
+    stop_watch();
     while (!ended) {
         CLEANUP(batch_done) struct batch batch = {0};
 
         if (!fill_batch(bulk, &batch, err) || !store_batch(bulk, &batch, err))
             return false;
         ended = batch.is_last;
+        if (!ended && stop_is_asked())
+            return error_set(err, TH_E_UNAVAILABLE, "stopped by a signal");
     }
     return true;
 }
@@ -350,8 +355,10 @@ enum status bulk_run(struct session *session, const struct option_value *options
     enum status status = session_open(session, SESSION_MAKE);
     if (status != STATUS_OK)
         return status;
-    if (!start_storing(&bulk, type, &err) || !store_all(&bulk, &err))
-        return report_failure(&bulk, &err);
-    report_success(&bulk);
-    return STATUS_OK;
+    if (start_storing(&bulk, type, &err) && store_all(&bulk, &err))
+        report_success(&bulk);
+    else
+        status = report_failure(&bulk, &err);
+    stop_obey();
+    return status;
 }

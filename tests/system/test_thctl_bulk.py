@@ -1,8 +1,13 @@
 """thctl enqueue --bulk."""
 import base64
+import fcntl
 import json
 import os
+import signal
+import struct
 import subprocess
+import termios
+import time
 import unittest
 from datetime import datetime, timedelta, timezone
 
@@ -198,6 +203,50 @@ class Bulk(Case):
         self.assertIn("thctl: line 3002: key 'k' of queue 'default' waits with type 't'", result.err)
         self.assertIn("is stored up to line 1999: go on with 'tail -n +2000 ", result.err)
         self.assertIn("thctl: line 2: key 'k' of", self.bulk("\n" + other).err)
+
+    def interrupt(self, number):
+        """Sends a signal as soon as something is stored; returns what was printed, and said."""
+        file = self.write("in.jsonl", '{"type":"t"}\n' * 200000)
+        with subprocess.Popen(
+                [THCTL, "enqueue", "--bulk", file], cwd=self.folder, bufsize=0,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                env=self.environment_with(None, True)) as process:
+            out = process.stdout.readline()
+            process.send_signal(number)
+            rest, err = process.communicate(timeout=DEADLINE)
+        self.assertEqual(process.returncode, -number, err)
+        return (out + rest).decode().splitlines(), err.decode()
+
+    def test_a_signal_stops_it_between_batches_and_the_last_line_stored_is_named(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            self.ok("migrate")
+            before = self.sql("SELECT count(*) FROM job")[0][0]
+            ids, said = self.interrupt(number)
+            stored = self.sql("SELECT count(*) FROM job")[0][0] - before
+            self.assertTrue(0 < stored < 200000, stored)
+            self.assertIn(len(ids), (stored, stored - 1000), said)
+            self.assertIn("thctl: stopped by a signal\n", said)
+            self.assertIn(f"is stored up to line {stored}: go on with", said)
+
+    @staticmethod
+    def is_full(pipe):
+        size = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
+        return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0] > size - 4096
+
+    def test_a_signal_also_stops_it_while_nobody_reads(self):
+        file = self.write("in.jsonl", '{"type":"t"}\n' * 20000)
+        reader, writer = os.pipe()
+        with subprocess.Popen(
+                [THCTL, "enqueue", "--bulk", file], cwd=self.folder, stdout=writer,
+                stderr=subprocess.PIPE, env=self.environment_with(None, True)) as process:
+            os.close(writer)
+            while not self.is_full(reader):
+                time.sleep(0.01)
+            process.terminate()
+            _, err = process.communicate(timeout=DEADLINE)
+        os.close(reader)
+        self.assertEqual(process.returncode, -signal.SIGTERM, err)
+        self.assertIn(b"is stored up to line ", err)
 
     def test_a_failure_at_once_says_that_nothing_was_stored(self):
         self.ok("migrate")
