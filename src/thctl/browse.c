@@ -156,7 +156,7 @@ static enum status run_ls(struct session *session, const struct option_value *op
     if (status != STATUS_OK)
         return status;
     pages.store = session->store;
-    while (more && left > 0) {
+    while (more && left > 0 && session->out.failure == 0) {
         if (!pages_next(&pages, left, &jobs, &more, &err))
             return session_fail(&err);
         take_page(session, &table, &jobs);

@@ -2,7 +2,8 @@
  * output.h - what thctl says: answers on stdout, remarks on stderr, both for people or programs.
  *
  * Answers are data. The first one that cannot be written is remembered and ends the command's
- * output, but never its work: half a command is worse than half a list. output_finish() reports it.
+ * output, but never its work: half a command is worse than half a list. A command that only lists
+ * may look at `failure` and end. output_finish() reports it.
  */
 #ifndef THCTL_OUTPUT_H
 #define THCTL_OUTPUT_H
