@@ -121,6 +121,15 @@ static enum status report_end(const struct job *job)
     return STATUS_FAILED;
 }
 
+/* It was there a moment ago. */
+static enum status report_missing(const struct uuid *id)
+{
+    char text[UUID_TEXT_SIZE];
+
+    output_complain("job %s was deleted before its end was seen", uuid_format(id, text));
+    return STATUS_FAILED;
+}
+
 static enum status wait_for(struct session *session, const struct uuid *id)
 {
     CLEANUP(job_list_done) struct job_list seen = {0};
@@ -133,6 +142,8 @@ static enum status wait_for(struct session *session, const struct uuid *id)
     bool followed =
         follow_job(session->store, id, USEC_MAX, show_change, &live, &seen, &ended, &err);
     live_clear(&live);
+    if (!followed && err.code == TH_E_NOT_FOUND)
+        return report_missing(id);
     if (!followed)
         return session_fail(&err);
     if (session->json) {

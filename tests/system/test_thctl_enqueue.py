@@ -270,6 +270,13 @@ class Wait(Case):
         self.assertIn(b'"state":"cancelled"', out)
         self.assertIn(b"was cancelled", err)
 
+    def test_deleted_meanwhile_exits_1_and_says_so(self):
+        process, job = self.wait("enqueue", "x", "--wait")
+        self.sql("DELETE FROM job")
+        err = process.communicate(timeout=DEADLINE)[1].decode()
+        self.assertEqual(process.returncode, 1, err)
+        self.assertIn(f"thctl: job {job} was deleted before its end was seen\n", err)
+
     def test_a_terminal_sees_one_line_that_changes(self):
         self.enqueue("x", "--idempotency-key", "k", "--id", "0193f0a2-7c1d-7abc-8def-0123456789ab")
         self.make_ended("0193f0a2-7c1d-7abc-8def-0123456789ab", "done")
