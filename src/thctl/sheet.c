@@ -137,6 +137,14 @@ static void put_raw(const struct sheet *sheet, const char *name, struct bytes by
     output_line(sheet->out, &shown);
 }
 
+/* So many bytes of UTF-8, or up to three fewer: no character is cut in two. */
+static struct bytes first_bytes(struct bytes text, size_t length)
+{
+    for (int i = 0; i < 3 && (text.data[length] & 0xc0) == 0x80; i++)
+        length--;
+    return (struct bytes){text.data, length};
+}
+
 /* JSON and other text as such; somebody who looks is spared the end of a long one. */
 static void put_text(const struct sheet *sheet, const char *name, struct bytes text)
 {
@@ -146,7 +154,7 @@ static void put_text(const struct sheet *sheet, const char *name, struct bytes t
         put_lines(sheet, name, text);
         return;
     }
-    put_lines(sheet, name, (struct bytes){text.data, TEXT_SHOWN});
+    put_lines(sheet, name, first_bytes(text, TEXT_SHOWN));
     output_printf(sheet->out, "%*s(the first 4 KiB of %s; --json has it all)\n", INDENT, "",
                   units_format_size(text.length, size));
 }

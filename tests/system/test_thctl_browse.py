@@ -140,6 +140,9 @@ class Show(Case):
         self.assertIn("x" * 9000, self.ok("show", job))
         screen = self.on_terminal("show", job)[1]
         self.assertIn("(the first 4 KiB of 8.7 KiB; --json has it all)", screen)
+        for padding in ("", "x", "xx", "xxx"):
+            job = self.enqueue("x", f'"{padding}{"😀" * 2000}"')
+            self.assertNotIn("\\x", self.on_terminal("show", job)[1])
 
 
 class Terminals(Case):
