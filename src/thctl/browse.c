@@ -231,10 +231,9 @@ const struct command command_ls = {
     .name = "ls",
     .summary = "list jobs, in order of their ids",
     .arguments = "",
-    .details =
-        "WHEN is when a waiting job is due, a running one started, and any other one ended.\n"
-        "On a narrow terminal the least important columns are left out: show and --json have\n"
-        "everything.\n",
+    .details = "WHEN is when a waiting job is due, a running one started, any other one ended.\n"
+               "On a narrow terminal the least important columns are left out: show and --json\n"
+               "have everything.\n",
     .examples = ls_examples,
     .options = ls_options,
     .run = run_ls,

@@ -205,6 +205,7 @@ static enum status run(struct session *session, const struct option_value *optio
 static const char *const examples[] = {
     "enqueue email:send '{\"to\": \"a@b.c\"}' --queue mail --run-at +5m",
     "enqueue report:build --file day.json --key daily --wait",
+    "enqueue thumbnail:make - --raw < photo.jpg",
     "enqueue --bulk jobs.jsonl --queue import",
     NULL,
 };
@@ -213,15 +214,12 @@ const struct command command_enqueue = {
     .name = "enqueue",
     .summary = "store a job, or many from a file",
     .arguments = "TYPE [PAYLOAD | --file F | -] | --bulk F [TYPE]",
-    .details =
-        "Prints the id of the job. PAYLOAD is JSON; - reads it from stdin; without one it is "
-        "null.\n"
-        "A line of --bulk has the type, payload, queue, run_at, priority, timeout, max_attempts,\n"
-        "max_stalls, key, idempotency_key, update_payload, update_run_at, update_retry, "
-        "reset_counts\n"
-        "and id of its job; options are the defaults of lines that do not say. All lines are "
-        "checked\n"
-        "before the first one is stored.\n",
+    .details = "Prints the id of the job. PAYLOAD is JSON; - reads it from stdin; without one it\n"
+               "is null. A line of --bulk is a JSON object with the type, payload or\n"
+               "payload_base64, queue, run_at, priority, timeout, max_attempts, max_stalls, key,\n"
+               "idempotency_key, update_payload, update_run_at, update_retry, reset_counts and\n"
+               "id of its job; options are the defaults of lines that do not say. All lines are\n"
+               "checked before the first one is stored.\n",
     .examples = examples,
     .options = template_options,
     .min_arguments = 0,

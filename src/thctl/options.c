@@ -18,7 +18,8 @@
 #include <string.h>
 
 #define CANDIDATES_MAX 64
-#define HELP_COLUMN    26 /* where the help of an option starts */
+#define HELP_COLUMN    28 /* where the help of an option starts */
+#define HELP_WIDTH     80 /* where its lines end */
 
 const struct option options_none[] = {{.name = NULL}};
 
@@ -287,6 +288,28 @@ size_t options_count(const struct option *table)
     return count;
 }
 
+/* Words up to the end of the line, and the others on lines of their own. */
+static void add_wrapped(struct buffer *out, const char *text)
+{
+    size_t column = HELP_COLUMN;
+
+    while (text[0] != '\0') {
+        size_t length = strcspn(text, " ");
+
+        if (column > HELP_COLUMN && column + 1 + length > HELP_WIDTH) {
+            buffer_printf(out, "\n%*s", HELP_COLUMN, "");
+            column = HELP_COLUMN;
+        } else if (column > HELP_COLUMN) {
+            buffer_char(out, ' ');
+            column++;
+        }
+        buffer_add(out, text, length);
+        column += length;
+        text += length + (text[length] == ' ');
+    }
+    buffer_char(out, '\n');
+}
+
 void options_add_help(struct buffer *out, const struct option *table)
 {
     for (const struct option *option = table; option->name != NULL; option++) {
@@ -296,9 +319,10 @@ void options_add_help(struct buffer *out, const struct option *table)
                      option->letter ? option->letter : ' ', option->letter ? ", " : "  ",
                      option->name, option->value ? " " : "", option->value ? option->value : "");
 
-        if (width > HELP_COLUMN)
-            buffer_printf(out, "%s\n%*s  %s\n", left, HELP_COLUMN, "", option->help);
+        if (width > HELP_COLUMN - 2)
+            buffer_printf(out, "%s\n%*s", left, HELP_COLUMN, "");
         else
-            buffer_printf(out, "%-*s  %s\n", HELP_COLUMN, left, option->help);
+            buffer_printf(out, "%-*s", HELP_COLUMN, left);
+        add_wrapped(out, option->help);
     }
 }

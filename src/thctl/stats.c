@@ -213,9 +213,8 @@ const struct command command_stats = {
     .name = "stats",
     .summary = "count the jobs of every queue by their states",
     .arguments = "",
-    .details =
-        "OLDEST is since when the oldest ready job has been waiting. The totals count what has\n"
-        "ever been done and what has ever failed.\n",
+    .details = "OLDEST is since when the oldest ready job has been waiting. The totals count\n"
+               "what has ever been done and what has ever failed.\n",
     .examples = stats_examples,
     .options = options_none,
     .run = run_stats,

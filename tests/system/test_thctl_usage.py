@@ -30,10 +30,12 @@ class Help(Case):
                 self.assertIn("--backend URL", by_option)
                 self.assertRegex(by_option, rf"examples:\n  thctl .*{command}")
 
-    def test_help_lines_fit_a_wide_terminal(self):
+    def test_help_lines_fit_a_terminal_of_80_columns(self):
         for command in COMMANDS:
             for line in self.ok(command, "--help", backend=False).splitlines():
-                self.assertLessEqual(len(line), 100, line)
+                self.assertLessEqual(len(line), 80, line)
+        for line in self.ok("--help", backend=False).splitlines():
+            self.assertLessEqual(len(line), 80, line)
 
     def test_plain_thctl_prints_the_overview_to_stderr_and_exits_2(self):
         result = self.thctl(backend=False)
