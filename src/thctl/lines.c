@@ -29,14 +29,18 @@ static bool read_block(struct lines *lines, struct error *err)
     return true;
 }
 
-/* A file of nobody else's, gone when we are. */
-static int open_temporary(void)
+static const char *temporary_folder(void)
 {
     const char *folder = getenv("TMPDIR");
+
+    return folder == NULL || folder[0] == '\0' ? "/tmp" : folder;
+}
+
+/* A file of nobody else's, gone when we are. */
+static int open_temporary(const char *folder)
+{
     char path[4096];
 
-    if (folder == NULL || folder[0] == '\0')
-        folder = "/tmp";
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd >= 0)
         return fd;
@@ -51,10 +55,12 @@ static int open_temporary(void)
 /* What cannot be read twice moves to a file that can. */
 static bool spool(struct lines *lines, struct error *err)
 {
-    AUTO_CLOSE int copy = open_temporary();
+    const char *folder = temporary_folder();
+    AUTO_CLOSE int copy = open_temporary(folder);
 
     if (copy < 0)
-        return error_errno(err, TH_E_INVALID, errno, "temporary file for %s", lines->name);
+        return error_errno(err, TH_E_INVALID, errno, "temporary file for %s in %s", lines->name,
+                           folder);
     for (;;) {
         if (!read_block(lines, err))
             return false;
@@ -62,7 +68,7 @@ static bool spool(struct lines *lines, struct error *err)
             break;
         if (!io_write_all(copy, lines->block, lines->end, err)) {
             err->code = TH_E_INVALID;
-            return error_prefix(err, "temporary file for %s", lines->name);
+            return error_prefix(err, "temporary file for %s in %s", lines->name, folder);
         }
     }
     if (dup3(copy, lines->fd, O_CLOEXEC) < 0)

@@ -179,9 +179,9 @@ class Bulk(Case):
         self.assertFalse(os.path.exists(self.database))
 
     def test_stdin_that_does_not_fit_the_temporary_folder_is_refused(self):
-        self.refuses(2, "temporary file for stdin", "enqueue", "--bulk", "-",
+        self.refuses(2, f"temporary file for stdin in {self.folder}: ", "enqueue", "--bulk", "-",
                      stdin='{"type":"t"}\n' * 100000, preexec=limit_file_size(100000))
-        self.refuses(2, "temporary file for stdin", "enqueue", "--bulk", "-",
+        self.refuses(2, "temporary file for stdin in ", "enqueue", "--bulk", "-",
                      stdin='{"type":"t"}\n', env={"TMPDIR": self.path("missing")})
         self.assertFalse(os.path.exists(self.database))
 
