@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "thctl/display.h"
+#include "thctl/output.h"
 
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -27,7 +28,7 @@ static size_t line_width(void)
 
 struct live live_on_stderr(void)
 {
-    return (struct live){.enabled = isatty(STDERR_FILENO) == 1};
+    return (struct live){.enabled = isatty(STDERR_FILENO) == 1 && output_obeys_escapes()};
 }
 
 bool live_is_due(const struct live *live)

@@ -21,11 +21,9 @@
 
 static bool wants_colour(void)
 {
-    const char *terminal = getenv("TERM");
     const char *refused = getenv("NO_COLOR");
 
-    return (refused == NULL || refused[0] == '\0') && terminal != NULL && terminal[0] != '\0' &&
-           !text_equal(terminal, "dumb");
+    return (refused == NULL || refused[0] == '\0') && output_obeys_escapes();
 }
 
 static size_t terminal_width(int fd)
@@ -48,6 +46,13 @@ static void remark(const char *prefix, const char *format, va_list arguments)
     buffer_char(&line, '\n');
     fputs(buffer_str(&line), stderr);
     buffer_done(&line);
+}
+
+bool output_obeys_escapes(void)
+{
+    const char *terminal = getenv("TERM");
+
+    return !text_is_blank(terminal) && !text_equal(terminal, "dumb");
 }
 
 struct output output_to_stdout(void)

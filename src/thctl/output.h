@@ -34,6 +34,9 @@ struct output {
     int failure;  /* errno of the first write that failed, or 0 */
 };
 
+/* Whether the terminal, if there is one, knows escape sequences: $TERM says so. */
+bool output_obeys_escapes(void);
+
 struct output output_to_stdout(void);
 
 void output_text(struct output *out, const char *text);

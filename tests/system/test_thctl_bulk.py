@@ -293,6 +293,13 @@ class Bulk(Case):
         self.assertRegex(screen, r"storing \[#+\.*\] +\d+%  [\d,]+ jobs  [\d,]+/s")
         self.assertRegex(screen, r"\r\033\[Kstored 50,000 jobs in \S+ \([\d,]+/s\)\n$")
 
+    def test_a_terminal_that_cannot_erase_a_line_sees_no_bar(self):
+        file = self.write("in.jsonl", '{"type":"t"}\n' * 50000)
+        for env in ({"TERM": "dumb"}, {"TERM": None}):
+            code, screen = self.on_terminal("enqueue", "--bulk", file, "--quiet", env=env)
+            self.assertEqual(code, 0, screen)
+            self.assertRegex(screen, r"^stored 50,000 jobs in \S+ \([\d,]+/s\)\n$")
+
     def test_a_reader_that_goes_away_does_not_stop_the_storing(self):
         file = self.write("in.jsonl", '{"type":"t"}\n' * 5000)
         reader, writer = os.pipe()
