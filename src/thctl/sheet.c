@@ -17,8 +17,9 @@
 #include <signal.h>
 #include <string.h>
 
-#define NAME_WIDTH   17
+#define NAME_WIDTH   19
 #define INDENT       (NAME_WIDTH + 2)
+#define BLOCK_INDENT 2                  /* of what needs the width: bytes, runs */
 #define TEXT_MAX     ((size_t)64 << 20) /* of a value, escaped */
 #define TEXT_SHOWN   ((size_t)4096)     /* of JSON on a terminal */
 #define RAW_SHOWN    ((size_t)1024)
@@ -108,7 +109,7 @@ static void put_exit(const struct sheet *sheet)
 static void add_dump(struct buffer *shown, struct bytes bytes)
 {
     for (size_t at = 0; at < bytes.length; at += RAW_PER_LINE) {
-        buffer_printf(shown, "\n%*s", INDENT, "");
+        buffer_printf(shown, "\n%*s", BLOCK_INDENT, "");
         for (size_t i = at; i < at + RAW_PER_LINE; i++) {
             if (i < bytes.length)
                 buffer_printf(shown, "%02x ", bytes.data[i]);
@@ -216,7 +217,7 @@ static void put_history(const struct sheet *sheet)
     put_time(sheet, "ended_at", job->ended_at);
     put_pool(sheet);
     put_progress(sheet);
-    put_time(sheet, "cancel_requested", job->cancel_requested_at);
+    put_time(sheet, "cancel_requested_at", job->cancel_requested_at);
     if (!uuid_is_nil(&job->merged_into))
         put(sheet, "merged_into", uuid_format(&job->merged_into, id));
     put_time(sheet, "failed_at", job->failed_at);
@@ -271,7 +272,7 @@ static void put_runs(const struct sheet *sheet)
 {
     CLEANUP(table_done)
     struct table table = {
-        .columns = run_columns, .column_count = COUNT_OF(run_columns), .indent = 2};
+        .columns = run_columns, .column_count = COUNT_OF(run_columns), .indent = BLOCK_INDENT};
 
     if (sheet->job->run_count == 0)
         return;

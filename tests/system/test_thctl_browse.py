@@ -113,7 +113,7 @@ class Show(Case):
         self.assertEqual(fields["reason"], "exhausted")
         self.assertEqual(fields["payload"], '{"to": "a@b.c"}')
         self.assertRegex(fields["created_at"], r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000 \(.*\)$")
-        self.assertIn("first line\n                   second line\n", sheet)
+        self.assertIn("first line\n                     second line\n", sheet)
         self.assertRegex(sheet, r"EXECUTION +OUTCOME +STARTED +WALL +CPU +MEMORY +WORKER +EXIT +ERROR")
         self.assertRegex(sheet, r"1 +dead +\ds ago +1\.5s +21ms +2\.0 MiB +pool-1/3 +1 +first line\\nsecond")
         self.assertNotIn("progress", fields)
@@ -123,7 +123,16 @@ class Show(Case):
         sheet = self.ok("show", job)
         self.assertIn("raw, 2.0 KiB, the first 1024 bytes\n", sheet)
         self.assertIn("40 41 42 43 44 45 46 47 48 49 4a 4b 4c 4d 4e 4f  @ABCDEFGHIJKLMNO\n", sheet)
-        self.assertEqual(len(re.findall(r"^ {19}([0-9a-f]{2} ){16}", sheet, re.MULTILINE)), 64)
+        self.assertEqual(len(re.findall(r"^  ([0-9a-f]{2} ){16} .{16}$", sheet, re.MULTILINE)), 64)
+
+    def test_names_are_those_of_the_json(self):
+        job = self.enqueue("x", "--key", "k", "--idempotency-key", "i", "--run-at", "+1h")
+        self.ok("cancel", job)
+        running = self.enqueue("x")
+        self.make_running(running)
+        self.ok("cancel", running)
+        for line in self.ok("show", job, running).splitlines():
+            self.assertIn(line.split(" ")[0], [*self.job(job), ""])
 
     def test_several_are_shown_and_one_that_is_missing_makes_it_1(self):
         first, second = self.enqueue("a"), self.enqueue("b")
@@ -162,7 +171,7 @@ class Terminals(Case):
             self.assertIn(r"\u202eevil\u009b1m\x7f", shown)
         shown = self.ok("show", job)
         self.assertIn(r"\x1b]0;owned\x07", shown)
-        self.assertIn("out\\x1b[31m\tput\n                   \\xff\\xfe\\x00end\n", shown)
+        self.assertIn("out\\x1b[31m\tput\n                     \\xff\\xfe\\x00end\n", shown)
 
     def test_wait_and_repair_are_harmless_too(self):
         job = self.evil_job()
