@@ -27,6 +27,7 @@ Suite *schema_suite(void);
 Suite *wait_suite(void);
 Suite *states_suite(void);
 Suite *held_suite(void);
+Suite *file_suite(void);
 
 /* A group of cases with time enough for the slowest: no case is about how long it takes. */
 TCase *contract_group(Suite *suite, const char *name);

@@ -112,9 +112,7 @@ static struct sqlite *new_sqlite(const char *path)
     sqlite->turnstile.fd = sqlite->bell.ring_fd = sqlite->bell.listen_fd = -1;
     sqlite->statements = calloc(SQL_STATEMENTS, sizeof(sqlite3_stmt *));
     sqlite->path = strdup(path);
-    if (sqlite->statements == NULL || sqlite->path == NULL ||
-        asprintf(&sqlite->turnstile.path, "%s-lock", path) < 0 ||
-        asprintf(&sqlite->bell.path, "%s-bell", path) < 0) {
+    if (sqlite->statements == NULL || sqlite->path == NULL) {
         sqlite_disconnect(sqlite);
         return NULL;
     }
@@ -140,6 +138,23 @@ static bool open_database(struct sqlite *sqlite, enum sqlite_sync sync, bool cre
            sqlite_execute(sqlite, "PRAGMA temp_store = MEMORY", err);
 }
 
+/* Beside the file as SQLite found it, absolute and without symbolic links: both are opened later,
+ * when the process may be in another folder, and whoever came by another name must meet us there.
+ */
+static bool name_neighbours(struct sqlite *sqlite, struct error *err)
+{
+    const char *file = sqlite3_db_filename(sqlite->db, "main");
+    char *lock = NULL, *bell = NULL;
+
+    if (asprintf(&lock, "%s-lock", file) < 0)
+        return error_no_memory(err);
+    sqlite->turnstile.path = lock;
+    if (asprintf(&bell, "%s-bell", file) < 0)
+        return error_no_memory(err);
+    sqlite->bell.path = bell;
+    return true;
+}
+
 bool sqlite_connect(const char *path, enum sqlite_sync sync, bool create,
                     struct sqlite **sqlite_out, struct error *err)
 {
@@ -147,7 +162,7 @@ bool sqlite_connect(const char *path, enum sqlite_sync sync, bool create,
 
     if (sqlite == NULL)
         return error_no_memory(err);
-    if (!open_database(sqlite, sync, create, err)) {
+    if (!open_database(sqlite, sync, create, err) || !name_neighbours(sqlite, err)) {
         sqlite_disconnect(sqlite);
         return false;
     }

@@ -9,6 +9,7 @@
 #include "store/sqlite/sqlite_jobs.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char *const option_names[] = {"synchronous"};
 
@@ -47,14 +48,15 @@ static bool file_of(const struct store_url *url, const char **path_out, struct e
     return true;
 }
 
-/* Relative paths start at the folder of the options. */
+/* Relative paths start at the folder of the options. They always get one: ":memory:" alone would
+ * be SQLite's word for a database that is gone when it is closed. */
 static char *full_path(const char *path, const char *folder)
 {
-    bool relative = path[0] != '/' && folder != NULL;
     char *full = NULL;
 
-    return asprintf(&full, "%s%s%s", relative ? folder : "", relative ? "/" : "", path) < 0 ? NULL
-                                                                                            : full;
+    if (path[0] == '/')
+        return strdup(path);
+    return asprintf(&full, "%s/%s", folder != NULL ? folder : ".", path) < 0 ? NULL : full;
 }
 
 bool sqlite_open_file(const char *path, enum sqlite_sync sync, bool migrate,

@@ -1,0 +1,121 @@
+/*
+ * test_file.c - the backends that keep jobs in an SQLite file: by which names it is found, and what
+ * happens to it from outside while it is in use.
+ */
+#include "contract.h"
+#include "scene.h"
+
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool has_file(void)
+{
+    return scene_backend()->backdoor == &sqlite_backdoor;
+}
+
+static struct store *open_url(const char *url)
+{
+    const struct store_options options = {.migrate = true};
+    struct store *store = NULL;
+    struct error err = {0};
+
+    MUST(store_open(url, &options, &store, &err));
+    return store;
+}
+
+/* The folder of the scene's file becomes the current one. */
+static void enter_folder(const struct scene *scene)
+{
+    char path[BACKEND_URL_SIZE];
+
+    backend_sqlite_path(scene->url, path);
+    ck_assert_int_eq(chdir(dirname(path)), 0);
+}
+
+static void quiet(struct scene *scene)
+{
+    struct error err = {0};
+    bool rang = true;
+
+    while (rang)
+        MUST(store_wait(scene->store, 0, &rang, &err));
+}
+
+/* A job enqueued through the other handle ends the scene's wait, so both have the same bell. */
+static void assert_rings(struct scene *scene, struct store *other)
+{
+    struct job job = scene_job(scene);
+    struct enqueued enqueued;
+    struct error err = {0};
+    bool rang = false;
+
+    quiet(scene);
+    MUST(store_enqueue(other, &job, 1, NOW, &enqueued, &err));
+    MUST(store_wait(scene->store, 0, &rang, &err));
+    ck_assert_msg(rang, "it rang another bell");
+    ASSERT_STATE(scene, &job.id, JOB_READY);
+}
+
+START_TEST(a_handle_on_a_relative_path_outlives_a_change_of_folder)
+{
+    if (!has_file())
+        return;
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+
+    enter_folder(&scene);
+    struct store *other = open_url("sqlite:jobs.db");
+    ck_assert_int_eq(chdir(".."), 0);
+    assert_rings(&scene, other);
+    store_close(&other);
+}
+END_TEST
+
+START_TEST(a_file_has_one_bell_whatever_link_leads_to_it)
+{
+    if (!has_file())
+        return;
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+
+    enter_folder(&scene);
+    ck_assert_int_eq(symlink("jobs.db", "link.db"), 0);
+    struct store *other = open_url("sqlite:link.db");
+    assert_rings(&scene, other);
+    ck_assert_int_ne(access("link.db-lock", F_OK), 0);
+    store_close(&other);
+    ck_assert_int_eq(unlink("link.db"), 0);
+}
+END_TEST
+
+/* SQLite's own word for a database that is gone when it is closed. */
+START_TEST(a_file_named_like_a_database_in_memory_keeps_its_jobs)
+{
+    if (!has_file())
+        return;
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    CLEANUP(job_list_done) struct job_list found = {0};
+    struct job job = scene_job(&scene);
+    struct enqueued enqueued;
+    struct error err = {0};
+
+    enter_folder(&scene);
+    struct store *store = open_url("sqlite::memory:");
+    MUST(store_enqueue(store, &job, 1, NOW, &enqueued, &err));
+    store_close(&store);
+    store = open_url("sqlite::memory:");
+    MUST(store_get(store, &job.id, &found, &err));
+    store_close(&store);
+}
+END_TEST
+
+Suite *file_suite(void)
+{
+    Suite *suite = suite_create("file");
+    TCase *names = contract_group(suite, "names");
+
+    tcase_add_test(names, a_handle_on_a_relative_path_outlives_a_change_of_folder);
+    tcase_add_test(names, a_file_has_one_bell_whatever_link_leads_to_it);
+    tcase_add_test(names, a_file_named_like_a_database_in_memory_keeps_its_jobs);
+    return suite;
+}
