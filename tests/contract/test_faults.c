@@ -4,6 +4,7 @@
  *
  * Case 116 is about code that a backend stores: it comes with the first backend that stores any.
  */
+#include "base/clock.h"
 #include "companion.h"
 #include "contract.h"
 
@@ -272,6 +273,21 @@ static void enqueue_when_told(struct companion *parent, const struct scene *scen
     child_must(store_enqueue(store, &job, 1, NOW, &enqueued, &err), &err);
 }
 
+static void enqueue_in_vain(struct companion *parent, const struct scene *scene,
+                            const void *context)
+{
+    struct store *store = child_open(scene->url);
+    struct job job = *(const struct job *)context;
+    struct enqueued enqueued;
+    struct error err = {0};
+
+    job.queue = scene->queue;
+    companion_tell(parent, 'o');
+    companion_hear(parent);
+    companion_tell(parent, 'e');
+    child_must(!store_enqueue(store, &job, 1, NOW, &enqueued, &err), &err);
+}
+
 START_TEST(a_call_waits_for_a_backend_that_comes_back)
 {
     CLEANUP(scene_close) struct scene scene = scene_open_fresh();
@@ -286,6 +302,30 @@ START_TEST(a_call_waits_for_a_backend_that_comes_back)
     companion_kill(&blocker);
     companion_end(&producer);
     ASSERT_STATE(&scene, &job.id, JOB_READY);
+}
+END_TEST
+
+/* P11, also for the one whose turn comes when somebody before it has waited in vain: what it had
+ * waited until then counts. */
+START_TEST(a_call_ends_in_time_however_many_wait_before_it)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    struct job job = scene_job(&scene), first = scene_job(&scene);
+    struct companion producer = companion_start(&scene, enqueue_in_vain, &first);
+    struct enqueued enqueued;
+    struct error err = {0};
+
+    ck_assert_int_eq(companion_hear(&producer), 'o');
+    struct companion blocker = companion_block_store(&scene);
+    companion_tell(&producer, 'g');
+    ck_assert_int_eq(companion_hear(&producer), 'e');
+    companion_await_sleep(&producer);
+    clock_sleep(SECONDS(1)); /* so that it gives up before us, and we get its turn */
+    usec_t start = clock_boot();
+    MUST_FAIL(TH_E_UNAVAILABLE, store_enqueue(scene.store, &job, 1, NOW, &enqueued, &err));
+    ck_assert_int_lt(clock_boot() - start, SECONDS(7));
+    companion_end(&producer);
+    companion_kill(&blocker);
 }
 END_TEST
 
@@ -405,6 +445,7 @@ Suite *faults_suite(void)
     tcase_add_test(away, enqueue_while_the_backend_is_away_is_unavailable_and_changes_nothing);
     tcase_add_test(away, exchange_while_the_backend_is_away_is_unavailable_and_changes_nothing);
     tcase_add_test(away, a_call_waits_for_a_backend_that_comes_back);
+    tcase_add_test(away, a_call_ends_in_time_however_many_wait_before_it);
 
     tcase_add_test(cron_group, cron_enqueue_stores_each_slot_once_among_32_racers);
     tcase_add_test(cron_group, cron_enqueue_takes_only_later_slots);

@@ -197,11 +197,24 @@ bool sqlite_begin_read(struct sqlite *sqlite, struct error *err)
     return run_plain(sqlite, SQL_BEGIN_READ, err);
 }
 
+/* The wait for our turn and the wait for SQLite's own lock share one deadline. */
+static bool begin_before(struct sqlite *sqlite, usec_t deadline, struct error *err)
+{
+    usec_t left = deadline - clock_boot();
+
+    sqlite3_busy_timeout(sqlite->db, left > 0 ? (int)(left / USEC_PER_MSEC) : 0);
+    bool begun = run_plain(sqlite, SQL_BEGIN_WRITE, err);
+    sqlite3_busy_timeout(sqlite->db, BUSY_MILLISECONDS);
+    return begun;
+}
+
 bool sqlite_begin_write(struct sqlite *sqlite, struct error *err)
 {
-    if (!turnstile_enter(&sqlite->turnstile, sqlite_deadline(), err))
+    usec_t deadline = sqlite_deadline();
+
+    if (!turnstile_enter(&sqlite->turnstile, deadline, err))
         return false;
-    if (!run_plain(sqlite, SQL_BEGIN_WRITE, err)) {
+    if (!begin_before(sqlite, deadline, err)) {
         turnstile_leave(&sqlite->turnstile);
         return false;
     }
