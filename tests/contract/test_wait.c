@@ -277,6 +277,35 @@ static bool is_readable(int fd, int timeout)
     return poll(&poll_fd, 1, timeout) == 1 && (poll_fd.revents & POLLIN) != 0;
 }
 
+static void wait_without_end(struct companion *parent, const struct scene *scene,
+                             const void *context)
+{
+    struct store *store = child_open(scene->url);
+    struct error err = {0};
+    bool rang = true;
+
+    (void)context;
+    while (rang)
+        child_must(store_wait(store, 0, &rang, &err), &err);
+    companion_tell(parent, 'w');
+    child_must(store_wait(store, USEC_MAX, &rang, &err) && rang, &err);
+    companion_tell(parent, 'r');
+    store_close(&store);
+}
+
+START_TEST(a_wait_without_end_is_ended_by_the_bell_alone)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    struct companion waiter = companion_start(&scene, wait_without_end, NULL);
+
+    ck_assert_int_eq(companion_hear(&waiter), 'w');
+    companion_await_sleep(&waiter);
+    scene_add(&scene);
+    ck_assert_int_eq(companion_hear(&waiter), 'r');
+    companion_end(&waiter);
+}
+END_TEST
+
 START_TEST(the_descriptor_is_readable_when_something_may_be_ready)
 {
     CLEANUP(scene_close) struct scene scene = scene_open_fresh();
@@ -309,6 +338,7 @@ Suite *wait_suite(void)
     tcase_add_test(group, a_job_that_came_between_the_last_look_and_the_wait_ends_the_wait);
     tcase_add_test(group, the_first_wait_says_that_something_may_be_ready);
     tcase_add_test(group, a_wait_that_nothing_ends_times_out);
+    tcase_add_test(group, a_wait_without_end_is_ended_by_the_bell_alone);
     tcase_add_test(group, the_descriptor_is_readable_when_something_may_be_ready);
     return suite;
 }

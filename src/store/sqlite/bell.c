@@ -77,13 +77,13 @@ static int poll_timeout(usec_t timeout)
 bool bell_listen(struct bell *bell, usec_t timeout, bool *rang_out, struct error *err)
 {
     struct pollfd poll_fd = {.events = POLLIN};
-    usec_t deadline = clock_boot() + timeout;
+    usec_t start = clock_boot();
     int ready;
 
     if (!bell_listen_fd(bell, &poll_fd.fd, err))
         return false;
     do {
-        usec_t left = deadline - clock_boot();
+        usec_t left = timeout - (clock_boot() - start);
         ready = poll(&poll_fd, 1, poll_timeout(left > 0 ? left : 0));
     } while (ready < 0 && errno == EINTR);
     if (ready < 0)
