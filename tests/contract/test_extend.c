@@ -106,6 +106,21 @@ START_TEST(extend_by_less_ends_earlier)
 }
 END_TEST
 
+/* What answers TH_OK has extended: also by a ref that leads elsewhere, as settling does. */
+START_TEST(extend_by_a_ref_that_is_not_its_own_goes_by_the_id)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    struct uuid ids[2];
+
+    scene_add_many(&scene, COUNT_OF(ids), ids);
+    struct claim claim = scene_take(&scene, NOW), other = scene_take(&scene, NOW);
+    claim.ref = other.ref;
+    ASSERT_VERDICT(extend(&scene, &claim, NOW + SECONDS(20)).verdict, TH_OK);
+    scene_take_this(&scene, &ids[1], NOW + LEASE);
+    scene_take_nothing(&scene, NOW + LEASE);
+}
+END_TEST
+
 static void assert_extension_refused(enum situation situation)
 {
     CLEANUP(scene_close) struct scene scene = scene_open();
@@ -311,6 +326,7 @@ Suite *extend_suite(void)
     tcase_add_loop_test(lease, extend_correct_token_extends_expiry, 0, 2);
     tcase_add_test(lease, extend_prevents_reclaim);
     tcase_add_loop_test(lease, extend_by_less_ends_earlier, 0, 2);
+    tcase_add_test(lease, extend_by_a_ref_that_is_not_its_own_goes_by_the_id);
     tcase_add_test(lease, extend_wrong_token_mismatch_unchanged);
     tcase_add_test(lease, extend_after_expiry_expired_unchanged);
     tcase_add_test(lease, extend_not_inflight);

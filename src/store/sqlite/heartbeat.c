@@ -73,16 +73,29 @@ static bool explain(struct beating *beating, const struct lease_beat *lease,
     return true;
 }
 
+/* By its ref if that leads to the lease, otherwise by its id: an answer that says TH_OK has
+ * extended. */
+static bool extend(struct beating *beating, const struct lease_beat *lease, int64_t *seq_out,
+                   bool *extended_out, bool *cancel_out, struct error *err)
+{
+    *seq_out = lease->ref;
+    *extended_out = false;
+    if (*seq_out != 0 && !try_extend(beating, *seq_out, lease, extended_out, cancel_out, err))
+        return false;
+    if (*extended_out)
+        return true;
+    return standing_seq_of(beating->sqlite, &lease->job, seq_out, err) &&
+           try_extend(beating, *seq_out, lease, extended_out, cancel_out, err);
+}
+
 static bool beat_lease(struct beating *beating, const struct lease_beat *lease,
                        struct lease_answer *answer_out, struct error *err)
 {
-    int64_t seq = lease->ref;
+    int64_t seq;
     bool extended;
 
     *answer_out = (struct lease_answer){.verdict = TH_OK};
-    if (seq == 0 && !standing_seq_of(beating->sqlite, &lease->job, &seq, err))
-        return false;
-    if (!try_extend(beating, seq, lease, &extended, &answer_out->cancel_requested, err))
+    if (!extend(beating, lease, &seq, &extended, &answer_out->cancel_requested, err))
         return false;
     return extended ? write_told(beating, seq, lease, err)
                     : explain(beating, lease, answer_out, err);
