@@ -6,6 +6,7 @@
 #include "scene.h"
 
 #include <libgen.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -109,13 +110,72 @@ START_TEST(a_file_named_like_a_database_in_memory_keeps_its_jobs)
 }
 END_TEST
 
+/* ---- from outside ---- */
+
+START_TEST(a_file_that_was_deleted_takes_no_more_jobs)
+{
+    if (!has_file())
+        return;
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    struct job job = scene_job(&scene);
+    char path[BACKEND_URL_SIZE];
+    struct enqueued enqueued;
+    struct error err = {0};
+
+    scene_add(&scene);
+    backend_sqlite_path(scene.url, path);
+    ck_assert_int_eq(unlink(path), 0);
+    MUST_FAIL(TH_E_UNAVAILABLE, store_enqueue(scene.store, &job, 1, NOW, &enqueued, &err));
+    /* Also not the second time: nothing is left open by the refusal. */
+    MUST_FAIL(TH_E_UNAVAILABLE, store_enqueue(scene.store, &job, 1, NOW, &enqueued, &err));
+}
+END_TEST
+
+static void execute(const struct scene *scene, const char *sql)
+{
+    char path[BACKEND_URL_SIZE];
+    sqlite3 *database = NULL;
+
+    backend_sqlite_path(scene->url, path);
+    ck_assert_int_eq(sqlite3_open(path, &database), SQLITE_OK);
+    ck_assert_msg(sqlite3_exec(database, sql, NULL, NULL, NULL) == SQLITE_OK, "%s",
+                  sqlite3_errmsg(database));
+    sqlite3_close(database);
+}
+
+START_TEST(a_reserve_that_fails_half_way_adds_nothing_to_the_list)
+{
+    if (!has_file())
+        return;
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    CLEANUP(job_list_done) struct job_list taken = {0};
+    struct reservation wanted = scene_wants(&scene, 1);
+    struct uuid ids[4];
+    struct error err = {0};
+
+    scene_add_many(&scene, COUNT_OF(ids), ids);
+    scene_reserve(&scene, &wanted, NOW, &taken);
+    wanted = scene_wants(&scene, MANY);
+    execute(&scene, "CREATE TRIGGER third BEFORE INSERT ON lease WHEN NEW.seq = 3"
+                    " BEGIN SELECT RAISE(ABORT, 'no'); END");
+    ck_assert(!store_reserve(scene.store, &wanted, NOW, &taken, &err));
+    ck_assert_uint_eq(taken.count, 1);
+    execute(&scene, "DROP TRIGGER third");
+    scene_reserve(&scene, &wanted, NOW, &taken);
+    ck_assert_uint_eq(taken.count, COUNT_OF(ids));
+}
+END_TEST
+
 Suite *file_suite(void)
 {
     Suite *suite = suite_create("file");
     TCase *names = contract_group(suite, "names");
+    TCase *outside = contract_group(suite, "outside");
 
     tcase_add_test(names, a_handle_on_a_relative_path_outlives_a_change_of_folder);
     tcase_add_test(names, a_file_has_one_bell_whatever_link_leads_to_it);
     tcase_add_test(names, a_file_named_like_a_database_in_memory_keeps_its_jobs);
+    tcase_add_test(outside, a_file_that_was_deleted_takes_no_more_jobs);
+    tcase_add_test(outside, a_reserve_that_fails_half_way_adds_nothing_to_the_list);
     return suite;
 }

@@ -208,6 +208,18 @@ static bool begin_before(struct sqlite *sqlite, usec_t deadline, struct error *e
     return begun;
 }
 
+/* A file that was deleted or replaced still takes what we write, and nobody would find it there. */
+static bool is_in_place(struct sqlite *sqlite, struct error *err)
+{
+    int moved = 0;
+
+    sqlite3_file_control(sqlite->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    return !moved || error_set(err, TH_E_UNAVAILABLE,
+                               "sqlite: %s: was deleted or replaced while it was in use: it has to "
+                               "be opened again",
+                               sqlite->path);
+}
+
 bool sqlite_begin_write(struct sqlite *sqlite, struct error *err)
 {
     usec_t deadline = sqlite_deadline();
@@ -220,7 +232,7 @@ bool sqlite_begin_write(struct sqlite *sqlite, struct error *err)
     }
     sqlite->writing = true;
     sqlite->ring = false;
-    return true;
+    return is_in_place(sqlite, err) || sqlite_end(sqlite, false, err);
 }
 
 static void undo(struct sqlite *sqlite)
