@@ -37,6 +37,10 @@ struct backdoor {
      * no way to say it. */
     bool (*refuses)(const char *url, const struct uuid *id, enum violation violation);
 
+    /* Whether what is stored agrees with itself: every job in exactly one state, the keys with the
+     * jobs that wait and run. Otherwise `why` says which rule is broken. */
+    bool (*is_sound)(const char *url, char *why, size_t size);
+
     /* Nobody else can write, until this process ends. */
     void (*block)(const char *url);
 };

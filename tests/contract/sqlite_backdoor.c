@@ -97,6 +97,72 @@ static bool refuses(const char *url, const struct uuid *id, enum violation viola
     return result == SQLITE_CONSTRAINT;
 }
 
+/* What is never true of any row. */
+/* clang-format off */
+static const struct {
+    const char *rule;
+    const char *sql; /* answers a row for each case that breaks it */
+} rules[] = {
+    {"a job is in exactly one of ready, waiting, lease, ended",
+     "SELECT 1 FROM job j WHERE 1 <>"
+     " (SELECT count(*) FROM ready r WHERE r.queue_id = j.queue_id AND r.priority = j.priority"
+     "     AND r.due = j.due AND r.seq = j.seq)"
+     " + (SELECT count(*) FROM waiting w WHERE w.queue_id = j.queue_id AND w.due = j.due"
+     "     AND w.seq = j.seq)"
+     " + (SELECT count(*) FROM lease l WHERE l.seq = j.seq AND l.queue_id = j.queue_id)"
+     " + (SELECT count(*) FROM ended e WHERE e.seq = j.seq AND e.queue_id = j.queue_id)"},
+    {"each of them has a job",
+     "SELECT 1 WHERE (SELECT count(*) FROM job) <> (SELECT count(*) FROM ready)"
+     " + (SELECT count(*) FROM waiting) + (SELECT count(*) FROM lease)"
+     " + (SELECT count(*) FROM ended)"},
+    {"details and runs have a job",
+     "SELECT seq FROM detail UNION SELECT seq FROM run EXCEPT SELECT seq FROM job"},
+    {"the key knows the job that waits with it",
+     "SELECT 1 FROM job_view v JOIN queue q ON q.name = v.queue LEFT JOIN keyed k"
+     " ON k.queue_id = q.queue_id AND k.key = v.key"
+     " WHERE v.key IS NOT NULL AND v.state IN (0, 1, 2, 4) AND k.waiting IS NOT v.seq"},
+    {"the key knows the job that runs with it",
+     "SELECT 1 FROM job_view v JOIN queue q ON q.name = v.queue LEFT JOIN keyed k"
+     " ON k.queue_id = q.queue_id AND k.key = v.key"
+     " WHERE v.key IS NOT NULL AND v.state = 3 AND k.running IS NOT v.seq"},
+    {"the job that waits with a key is blocked while another runs, and only then",
+     "SELECT 1 FROM keyed k JOIN job_view v ON v.seq = k.waiting"
+     " WHERE (v.state = 2) <> (k.running IS NOT NULL)"},
+    {"a job without key is never blocked",
+     "SELECT 1 FROM job_view WHERE state = 2 AND key IS NULL"},
+    {"a key names jobs that wait and run",
+     "SELECT 1 FROM keyed k LEFT JOIN job_view w ON w.seq = k.waiting"
+     " LEFT JOIN job_view r ON r.seq = k.running"
+     " WHERE (k.waiting IS NOT NULL AND (w.key IS NOT k.key OR w.state NOT IN (0, 1, 2, 4)))"
+     " OR (k.running IS NOT NULL AND (r.key IS NOT k.key OR r.state IS NOT 3))"},
+    {"no lease ends before its queue expects it",
+     "SELECT 1 FROM lease l JOIN queue q ON q.queue_id = l.queue_id"
+     " WHERE q.next_expiry IS NULL OR l.expires_at < q.next_expiry"},
+    {"a lease counts one execution more than its job",
+     "SELECT 1 FROM lease l JOIN job j ON j.seq = l.seq WHERE l.execution <> j.executions + 1"},
+    {"a lease without traces has none",
+     "SELECT 1 FROM lease l JOIN job j ON j.seq = l.seq WHERE traces = 0 AND (j.key IS NOT NULL"
+     " OR l.cancel_requested_at IS NOT NULL OR l.seq IN (SELECT seq FROM detail)"
+     " OR l.seq IN (SELECT seq FROM run))"},
+    {"the file is whole", "SELECT 1 FROM pragma_integrity_check WHERE integrity_check <> 'ok'"},
+};
+/* clang-format on */
+
+static bool is_sound(const char *url, char *why, size_t size)
+{
+    sqlite3 *database = open_file(url);
+    bool sound = true;
+
+    for (size_t i = 0; i < COUNT_OF(rules) && sound; i++) {
+        sqlite3_stmt *statement = prepare(database, rules[i].sql);
+        sound = sqlite3_step(statement) == SQLITE_DONE;
+        snprintf(why, size, "%s", rules[i].rule);
+        sqlite3_finalize(statement);
+    }
+    sqlite3_close(database);
+    return sound;
+}
+
 static void block(const char *url)
 {
     sqlite3 *database = open_file(url);
@@ -109,5 +175,6 @@ const struct backdoor sqlite_backdoor = {
     .damage_job = damage_job,
     .set_schema = set_schema,
     .refuses = refuses,
+    .is_sound = is_sound,
     .block = block,
 };
