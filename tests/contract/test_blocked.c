@@ -328,6 +328,23 @@ START_TEST(requeue_of_a_keyed_job_is_blocked_while_its_twin_runs)
 }
 END_TEST
 
+/* If the running one came back, one job would have the type of the one and the payload of the
+ * other. */
+START_TEST(requeue_of_a_keyed_job_is_refused_while_its_twin_runs_with_another_type)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    struct brought dead = bring(&scene, JOB_DEAD);
+    struct job twin = bring_twin(&scene, &dead);
+
+    twin.type = "another";
+    scene_enqueue(&scene, twin, NOW);
+    scene_take_this(&scene, &twin.id, NOW);
+    AUTO_FREE char *before = scene_snapshot_queue(&scene);
+    ASSERT_VERDICT(scene_requeue(&scene, &dead.id, 0, NOW), TH_E_CONFLICT);
+    assert_queue_unchanged(&scene, before);
+}
+END_TEST
+
 START_TEST(requeue_of_a_keyed_job_is_refused_while_its_twin_waits)
 {
     CLEANUP(scene_close) struct scene scene = scene_open();
@@ -411,6 +428,7 @@ Suite *blocked_suite(void)
     tcase_add_loop_test(merge, stall_merges_blocked_twin, 0, 2);
     tcase_add_test(merge, late_finish_of_evicted_owner_leaves_queue_usable);
     tcase_add_test(merge, requeue_of_a_keyed_job_is_blocked_while_its_twin_runs);
+    tcase_add_test(merge, requeue_of_a_keyed_job_is_refused_while_its_twin_runs_with_another_type);
     tcase_add_loop_test(merge, requeue_of_a_keyed_job_is_refused_while_its_twin_waits, 0, 2);
     tcase_add_test(merge, the_longest_names_survive_every_step);
     tcase_add_test(merge, a_blocked_job_survives_the_handle_that_stored_it);

@@ -222,7 +222,8 @@ END_TEST
 START_TEST(redispatch_of_another_type_is_refused)
 {
     CLEANUP(scene_close) struct scene scene = scene_open();
-    struct brought waiting = bring(&scene, _i == 0 ? JOB_READY : JOB_RETRY);
+    static const enum job_state states[] = {JOB_READY, JOB_RETRY, JOB_RUNNING};
+    struct brought waiting = bring(&scene, states[_i]);
     AUTO_FREE char *before = scene_snapshot_queue(&scene);
     struct job job = bring_twin(&scene, &waiting);
     struct enqueued enqueued;
@@ -352,7 +353,7 @@ Suite *keyed_suite(void)
     tcase_add_loop_test(flags, redispatch_of_a_job_that_waits_for_its_retry, 0,
                         COUNT_OF(retry_rules));
 
-    tcase_add_loop_test(identity, redispatch_of_another_type_is_refused, 0, 2);
+    tcase_add_loop_test(identity, redispatch_of_another_type_is_refused, 0, 3);
     tcase_add_test(identity, keys_belong_to_their_queue);
     tcase_add_loop_test(identity, another_key_is_another_job, 0, COUNT_OF(different_keys));
     tcase_add_loop_test(identity, an_ended_job_leaves_its_key_to_the_next, 0, COUNT_OF(ended));

@@ -126,10 +126,21 @@ static bool check_id(struct arrival *arrival, struct error *err)
     return seq == 0 || answer_existing(arrival, &arrival->job->id, err);
 }
 
+static bool refuse_type(const struct job *job, const struct standing *twin, struct error *err)
+{
+    return error_set(err, TH_E_CONFLICT,
+                     "key '%s' of queue '%s' %s with type '%s': a job of type '%s' cannot %s",
+                     job->key, job->queue, twin->place.state == JOB_RUNNING ? "runs" : "waits",
+                     twin->type, job->type,
+                     twin->place.state == JOB_RUNNING ? "wait for it" : "update it");
+}
+
+/* The waiting twin is updated. Behind a running one the job will be blocked, and merged into it if
+ * it comes back: so that one, too, has to be of its type. */
 static bool check_key(struct arrival *arrival, struct error *err)
 {
     const struct job *job = arrival->job;
-    struct standing waiting;
+    struct standing standing;
     bool found;
 
     if (job->key == NULL)
@@ -140,18 +151,16 @@ static bool check_key(struct arrival *arrival, struct error *err)
         return true;
     if (!twins_load(arrival->sqlite, arrival->queue_id, job->key, &arrival->twins, err))
         return false;
-    if (arrival->twins.waiting == 0)
+    int64_t twin = arrival->twins.waiting != 0 ? arrival->twins.waiting : arrival->twins.running;
+    if (twin == 0)
         return true;
-    if (!standing_load(arrival->sqlite, arrival->twins.waiting, &waiting, &found, err))
+    if (!standing_load(arrival->sqlite, twin, &standing, &found, err))
         return false;
     if (!found)
         return true;
-    if (strcmp(waiting.type, job->type) != 0)
-        return error_set(err, TH_E_CONFLICT,
-                         "key '%s' of queue '%s' waits with type '%s': a job of type '%s' cannot "
-                         "update it",
-                         job->key, job->queue, waiting.type, job->type);
-    return update_waiting(arrival, &waiting, err);
+    if (strcmp(standing.type, job->type) != 0)
+        return refuse_type(job, &standing, err);
+    return standing.place.state == JOB_RUNNING || update_waiting(arrival, &standing, err);
 }
 
 static bool add_row(struct arrival *arrival, bool *added_out, struct error *err)

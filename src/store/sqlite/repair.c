@@ -10,6 +10,8 @@
 #include "store/sqlite/standing.h"
 #include "store/sqlite/twins.h"
 
+#include <string.h>
+
 struct repair {
     struct sqlite *sqlite;
     usec_t now;
@@ -94,16 +96,36 @@ static bool revive_row(const struct repair *repair, const struct standing *stand
            query_on_seq(repair->sqlite, SQL_ENDED_REMOVE, standing->place.seq, err);
 }
 
+/* Behind a running twin it would be blocked, and merged into that if it comes back: one of another
+ * type cannot be. */
+static bool may_wait(const struct repair *repair, const struct standing *standing,
+                     const struct twins *twins, bool *may_out, struct error *err)
+{
+    struct standing running;
+    bool found = false;
+
+    *may_out = twins->waiting == 0;
+    if (twins->running != 0 &&
+        !standing_load(repair->sqlite, twins->running, &running, &found, err))
+        return false;
+    if (found && strcmp(running.type, standing->type) != 0)
+        *may_out = false;
+    return true;
+}
+
 static bool requeue_one(const struct repair *repair, struct standing *standing,
                         enum th_error_code *verdict_out, struct error *err)
 {
     struct place *place = &standing->place;
     struct twins twins = {0};
+    bool may;
 
     if (standing->key[0] != '\0' &&
         !twins_load(repair->sqlite, place->queue_id, standing->key, &twins, err))
         return false;
-    if (!job_state_allows(place->state, EVENT_REVIVE) || twins.waiting != 0) {
+    if (!may_wait(repair, standing, &twins, &may, err))
+        return false;
+    if (!job_state_allows(place->state, EVENT_REVIVE) || !may) {
         *verdict_out = TH_E_CONFLICT;
         return true;
     }
