@@ -134,6 +134,19 @@ END_TEST
 /* The smallest moment, one that no double can hold, and the last one. */
 static const usec_t moments[] = {1, ((usec_t)1 << 53) + 1, NOW + 1, TIMESTAMP_MAX};
 
+START_TEST(enqueue_takes_a_payload_without_bytes_or_address)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    CLEANUP(job_list_done) struct job_list list = {0};
+    struct job job = scene_job(&scene);
+
+    job.encoding = JOB_RAW;
+    job.payload = (struct bytes){0};
+    scene_enqueue(&scene, job, NOW);
+    ck_assert_uint_eq(scene_get(&scene, &job.id, &list)->payload.length, 0);
+}
+END_TEST
+
 START_TEST(enqueue_keeps_moments_exact_to_the_microsecond)
 {
     CLEANUP(scene_close) struct scene scene = scene_open();
@@ -330,6 +343,7 @@ Suite *enqueue_suite(void)
     tcase_add_test(storing, enqueue_keeps_absent_what_is_absent);
     tcase_add_loop_test(storing, enqueue_keeps_moments_exact_to_the_microsecond, 0,
                         COUNT_OF(moments));
+    tcase_add_test(storing, enqueue_takes_a_payload_without_bytes_or_address);
     tcase_add_test(storing, what_is_reserved_has_every_field);
     tcase_add_test(storing, enqueue_ready_is_reservable_immediately);
     tcase_add_test(storing, enqueue_batch_is_ordered);

@@ -78,13 +78,21 @@ static bool record_idempotency(struct arrival *arrival, struct error *err)
     return query_run(&query, err);
 }
 
+/* No bytes are bytes too: without an address they would be NULL, which the table refuses. */
+static void bind_payload(struct query *query, const struct job *job)
+{
+    static const unsigned char nothing[1];
+
+    query_bytes(query, job->payload.data != NULL ? job->payload : (struct bytes){nothing, 0});
+}
+
 static bool set_payload(struct arrival *arrival, int64_t seq, struct error *err)
 {
     CLEANUP(query_done) struct query query = query_start(arrival->sqlite, SQL_JOB_SET_PAYLOAD);
 
     query_int(&query, seq);
     query_int(&query, arrival->job->encoding);
-    query_bytes(&query, arrival->job->payload);
+    bind_payload(&query, arrival->job);
     return query_run(&query, err);
 }
 
@@ -187,7 +195,7 @@ static bool add_row(struct arrival *arrival, bool *added_out, struct error *err)
     else
         query_null(&query);
     query_text(&query, job->idempotency_key);
-    query_bytes(&query, job->payload);
+    bind_payload(&query, job);
     if (!query_run(&query, err))
         return false;
     *added_out = query_changes(&query) == 1;
