@@ -129,6 +129,31 @@ START_TEST(ack_by_ref_and_by_id_record_the_same)
 }
 END_TEST
 
+/* What an ack does not tell of its execution is known from the lease. */
+START_TEST(ack_without_a_run_records_the_same_by_ref_and_by_id)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    CLEANUP(job_list_done) struct job_list list = {0};
+    struct uuid ids[2];
+
+    scene_add_many(&scene, COUNT_OF(ids), ids);
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        struct claim claim = scene_take_this(&scene, &ids[i], NOW);
+        struct settlement ack = claim_settlement(&claim, SETTLE_ACK);
+        ack.has_run = _i == 1;
+        if (i == 1)
+            ack.ref = 0;
+        ASSERT_VERDICT(scene_settle(&scene, &ack, NOW + 2), TH_OK);
+        scene_get(&scene, &ids[i], &list);
+    }
+    struct job *by_ref = &list.items[0], *by_id = &list.items[1];
+    ASSERT_TIME(by_ref->started_at, NOW);
+    by_ref->id = by_id->id;
+    by_ref->token = by_id->token;
+    assert_same_record(by_ref, by_id);
+}
+END_TEST
+
 START_TEST(ack_clears_lease_fields)
 {
     CLEANUP(scene_close) struct scene scene = scene_open();
@@ -334,6 +359,7 @@ Suite *ack_suite(void)
                         SETTLE_CANCEL + 1);
     tcase_add_test(group, ack_stores_result_output_and_run);
     tcase_add_test(group, ack_by_ref_and_by_id_record_the_same);
+    tcase_add_loop_test(group, ack_without_a_run_records_the_same_by_ref_and_by_id, 0, 2);
     tcase_add_test(group, ack_clears_lease_fields);
     tcase_add_test(group, ack_wrong_token_mismatch);
     tcase_add_test(group, ack_after_expiry);

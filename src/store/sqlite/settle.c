@@ -62,11 +62,19 @@ static bool take_plain_lease(struct settling *settling, const struct settlement 
     return true;
 }
 
+/* Whatever the execution does not tell has to be taken from the lease. */
+static bool tells_all(const struct settlement *settlement)
+{
+    const struct job_run *run = &settlement->run;
+
+    return settlement->has_run && run->pool != NULL && run->worker != 0 && run->started_at != 0;
+}
+
 static bool is_plain(const struct settlement *settlement)
 {
     return settlement->kind == SETTLE_ACK && settlement->ref != 0 &&
            settlement->result.data == NULL && settlement->output.data == NULL &&
-           (settlement->forget || settlement->run.pool != NULL);
+           (settlement->forget || tells_all(settlement));
 }
 
 /* The row that ending_write() would write for a first execution. */
@@ -86,7 +94,7 @@ static bool write_plain_end(struct settling *settling, const struct settlement *
         .state = JOB_DONE,
         .settled = true,
         .ended_by = SETTLE_ACK,
-        .run = settlement->has_run ? run : NULL,
+        .run = run,
     };
 
     snprintf(standing.pool, sizeof(standing.pool), "%s", run->pool);
