@@ -139,6 +139,25 @@ START_TEST(fail_inserts_on_failure_job_in_same_transaction)
 }
 END_TEST
 
+START_TEST(fail_inserts_every_on_failure_job_whose_idempotency_key_is_blank)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    struct uuid ids[2];
+
+    scene_add_many(&scene, COUNT_OF(ids), ids);
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        struct claim claim = scene_take_this(&scene, &ids[i], NOW);
+        struct job alert = on_dead_job(&scene);
+        struct settlement fail = claim_settlement(&claim, SETTLE_FAIL);
+        alert.idempotency_key = " ";
+        alert.idempotency_expires = LATER;
+        fail.on_dead = &alert;
+        ASSERT_VERDICT(scene_settle(&scene, &fail, NOW), TH_OK);
+        ck_assert(scene_has(&scene, &alert.id));
+    }
+}
+END_TEST
+
 START_TEST(fail_that_is_refused_inserts_no_on_failure_job)
 {
     CLEANUP(scene_close) struct scene scene = scene_open();
@@ -356,6 +375,7 @@ Suite *dead_suite(void)
     tcase_add_loop_test(fail, fail_persists_final_attempts_last_error_reason_kind_time,
                         REASON_EXHAUSTED, REASON_CANNOT_START + 1);
     tcase_add_test(fail, fail_inserts_on_failure_job_in_same_transaction);
+    tcase_add_test(fail, fail_inserts_every_on_failure_job_whose_idempotency_key_is_blank);
     tcase_add_test(fail, fail_that_is_refused_inserts_no_on_failure_job);
     tcase_add_test(fail, fail_that_is_repeated_inserts_the_on_failure_job_once);
     tcase_add_test(fail, fail_without_on_failure_keeps_job_in_dlq);

@@ -6,6 +6,7 @@
  * standing, decides, and only then writes: an item that is refused has changed nothing.
  */
 #include "base/cleanup.h"
+#include "job/idempotency.h"
 #include "store/sqlite/leaving.h"
 #include "store/sqlite/query.h"
 #include "store/sqlite/sqlite_jobs.h"
@@ -219,8 +220,12 @@ static bool fail_job(struct settling *settling, const struct standing *standing,
 
     if (!end_job(settling, standing, settlement, JOB_DEAD, err))
         return false;
-    return settlement->on_dead == NULL ||
-           enqueue_one(settling->sqlite, settlement->on_dead, settling->now, &enqueued, err);
+    if (settlement->on_dead == NULL)
+        return true;
+    struct job on_dead = *settlement->on_dead;
+    if (!idempotency_key_counts(on_dead.idempotency_key))
+        on_dead.idempotency_key = NULL; /* as store_enqueue() does with what it is handed */
+    return enqueue_one(settling->sqlite, &on_dead, settling->now, &enqueued, err);
 }
 
 static bool return_job(struct settling *settling, struct standing *standing,
