@@ -2,14 +2,17 @@
  * test_file.c - the backends that keep jobs in an SQLite file: by which names it is found, and what
  * happens to it from outside while it is in use.
  */
+#include "companion.h"
 #include "contract.h"
-#include "scene.h"
 
+#include <fcntl.h>
 #include <libgen.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+#define VISITORS 8
+#define VISITS   25
 
 static bool has_file(void)
 {
@@ -166,16 +169,79 @@ START_TEST(a_reserve_that_fails_half_way_adds_nothing_to_the_list)
 }
 END_TEST
 
+/* ---- folders in memory ---- */
+
+/* Comes, uses the store, and goes, so that again and again somebody is the last one. */
+static void come_and_go(struct racer *racer)
+{
+    const struct store_options options = {.migrate = true};
+    struct uuid_maker ids = {0};
+    struct error err = {0};
+
+    for (int i = 0; i < VISITS; i++) {
+        struct job job = job_defaults();
+        struct store *store = NULL;
+        struct enqueued enqueued;
+        job.id = uuid_make(&ids, NOW);
+        job.type = "work";
+        child_must(store_open(racer->scene->url, &options, &store, &err), &err);
+        child_must(store_enqueue(store, &job, 1, NOW, &enqueued, &err), &err);
+        store_close(&store);
+    }
+}
+
+START_TEST(a_store_that_goes_with_its_last_user_is_whole_for_the_next)
+{
+    if (!scene_backend()->fleeting)
+        return;
+    CLEANUP(scene_close) struct scene scene = scene_name_fresh();
+    CLEANUP(buffer_done) struct buffer reports = {0};
+
+    race(&scene, VISITORS, come_and_go, NULL, &reports);
+}
+END_TEST
+
+START_TEST(a_link_among_the_folders_in_memory_is_not_followed)
+{
+    if (!scene_backend()->fleeting)
+        return;
+    CLEANUP(scene_close) struct scene scene = scene_name_fresh();
+    char link[BACKEND_URL_SIZE], folder[] = "/tmp/th-contract-XXXXXX";
+    const struct store_options options = {.migrate = true};
+    struct error err = {0};
+
+    backend_sqlite_path(scene.url, link);
+    dirname(link);
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(symlink(folder, link), 0);
+    int fd = open(folder, O_DIRECTORY | O_CLOEXEC);
+    close(openat(fd, "users", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    close(openat(fd, "precious", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+
+    /* Whoever opens any store sweeps up what others left behind. */
+    struct store *store = open_url("memory:");
+    store_close(&store);
+    ck_assert_int_eq(faccessat(fd, "precious", F_OK, 0), 0);
+    MUST_FAIL(TH_E_UNAVAILABLE, store_open(scene.url, &options, &store, &err));
+    ck_assert_int_eq(unlinkat(fd, "users", 0) + unlinkat(fd, "precious", 0), 0);
+    ck_assert_int_eq(unlink(link) + rmdir(folder), 0);
+    close(fd);
+}
+END_TEST
+
 Suite *file_suite(void)
 {
     Suite *suite = suite_create("file");
     TCase *names = contract_group(suite, "names");
     TCase *outside = contract_group(suite, "outside");
+    TCase *memory = contract_group(suite, "memory");
 
     tcase_add_test(names, a_handle_on_a_relative_path_outlives_a_change_of_folder);
     tcase_add_test(names, a_file_has_one_bell_whatever_link_leads_to_it);
     tcase_add_test(names, a_file_named_like_a_database_in_memory_keeps_its_jobs);
     tcase_add_test(outside, a_file_that_was_deleted_takes_no_more_jobs);
     tcase_add_test(outside, a_reserve_that_fails_half_way_adds_nothing_to_the_list);
+    tcase_add_test(memory, a_store_that_goes_with_its_last_user_is_whole_for_the_next);
+    tcase_add_test(memory, a_link_among_the_folders_in_memory_is_not_followed);
     return suite;
 }

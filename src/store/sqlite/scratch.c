@@ -28,7 +28,20 @@ static const char *parent_folder(void)
     return temporary != NULL ? temporary : "/tmp";
 }
 
-/* Files only: nobody makes folders in there. */
+/* Everybody may make a link or a folder of that name where ours lie; what is behind it is not ours
+ * to use, and even less to delete. When it is not, errno says why. */
+static bool is_ours(const char *folder)
+{
+    struct stat found;
+
+    if (lstat(folder, &found) != 0)
+        return false;
+    errno = EPERM;
+    return S_ISDIR(found.st_mode) && found.st_uid == geteuid();
+}
+
+/* Files only: nobody makes folders in there. `users` goes last: as long as it is there, whoever
+ * comes waits for our lock, and does not start to use what we are about to delete. */
 static void remove_folder(const char *folder)
 {
     DIR *dir = opendir(folder);
@@ -37,7 +50,9 @@ static void remove_folder(const char *folder)
     if (dir == NULL)
         return;
     while ((entry = readdir(dir)) != NULL)
-        (void)unlinkat(dirfd(dir), entry->d_name, 0);
+        if (!text_equal(entry->d_name, USERS))
+            (void)unlinkat(dirfd(dir), entry->d_name, 0);
+    (void)unlinkat(dirfd(dir), USERS, 0);
     closedir(dir);
     (void)rmdir(folder);
 }
@@ -55,7 +70,7 @@ static int open_users(const char *folder, int flags)
  * then make it anew, or that was killed while it did. */
 static void sweep_folder(const char *folder)
 {
-    AUTO_CLOSE int lock = open_users(folder, 0);
+    AUTO_CLOSE int lock = is_ours(folder) ? open_users(folder, 0) : -1;
 
     if (lock < 0)
         (void)rmdir(folder);
@@ -95,7 +110,7 @@ static bool try_enter(struct scratch *scratch, bool *entered_out, struct error *
     *entered_out = false;
     if (mkdir(scratch->folder, 0700) != 0 && errno != EEXIST)
         return error_errno(err, TH_E_UNAVAILABLE, errno, "memory: cannot make %s", scratch->folder);
-    scratch->lock = open_users(scratch->folder, O_CREAT);
+    scratch->lock = is_ours(scratch->folder) ? open_users(scratch->folder, O_CREAT) : -1;
     if (scratch->lock < 0 && errno == ENOENT)
         return true; /* removed by its last user meanwhile */
     if (scratch->lock < 0)
