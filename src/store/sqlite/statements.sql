@@ -185,9 +185,11 @@ GROUP BY state, queue_id LIMIT 1
 -- name: ended_before
 SELECT seq FROM ended WHERE state = ? AND queue_id = ? AND ended_at <= ?
 ORDER BY ended_at, seq LIMIT ?
+-- The key stands first because SQLite would otherwise search by the queue alone, and go through all
+-- of its records.
 -- name: idempotency_prune
-DELETE FROM idempotency WHERE (queue_id, key) IN (
-    SELECT queue_id, key FROM idempotency WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)
+DELETE FROM idempotency WHERE (key, queue_id) IN (
+    SELECT key, queue_id FROM idempotency WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)
 -- name: idempotency_expired_any
 SELECT EXISTS (SELECT 1 FROM idempotency WHERE expires_at <= ?)
 -- name: cron_advance
