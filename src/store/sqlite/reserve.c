@@ -17,10 +17,14 @@
 /* Leases taken back by one reserve at most; what is left is taken back by the next one. */
 #define RECLAIM_BATCH 1000
 
-static bool type_is_wanted(const struct reservation *wanted, const char *type)
+#define TYPE_COLUMN 2 /* of reserve_pick */
+
+/* Looks at the row where it lies: of a job that is not wanted nothing else is read. */
+static bool type_is_wanted(const struct reservation *wanted, const struct query *query)
 {
     if (wanted->types == NULL)
         return true;
+    const char *type = (const char *)sqlite3_column_text(query->statement, TYPE_COLUMN);
     for (size_t i = 0; i < wanted->type_count; i++)
         if (type != NULL && strcmp(wanted->types[i], type) == 0)
             return true;
@@ -78,12 +82,12 @@ static bool pick(struct sqlite *sqlite, const struct reservation *wanted, int64_
             return false;
         if (!found)
             break;
+        if (!type_is_wanted(wanted, &query))
+            continue;
         struct job *job = job_list_add(jobs_out);
         if (job == NULL)
             return error_no_memory(err);
         row_read_reserved(&query, &jobs_out->arena, job);
-        if (!type_is_wanted(wanted, job->type))
-            jobs_out->count--;
     }
     return !jobs_out->arena.failed || error_no_memory(err);
 }
