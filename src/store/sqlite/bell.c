@@ -4,24 +4,19 @@
 #include "store/sqlite/bell.h"
 
 #include "base/clock.h"
+#include "store/sqlite/neighbour.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
-static int open_bell(const struct bell *bell)
-{
-    return open(bell->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-}
-
 void bell_ring(struct bell *bell)
 {
     if (bell->ring_fd < 0)
-        bell->ring_fd = open_bell(bell);
+        bell->ring_fd = neighbour_open(bell->path);
     /* Always the same byte at the same place: the file does not grow, and only the write counts.
      * A bell that cannot be rung delays listeners until their next look, and loses nothing. */
     if (bell->ring_fd >= 0 && pwrite(bell->ring_fd, "!", 1, 0) != 1) {
@@ -32,7 +27,7 @@ void bell_ring(struct bell *bell)
 
 static bool start_listening(struct bell *bell, struct error *err)
 {
-    int file = open_bell(bell);
+    int file = neighbour_open(bell->path);
     if (file < 0)
         return error_errno(err, TH_E_UNAVAILABLE, errno, "sqlite: cannot write %s", bell->path);
     close(file);

@@ -4,6 +4,7 @@
 #include "store/sqlite/turnstile.h"
 
 #include "base/clock.h"
+#include "store/sqlite/neighbour.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@ static bool open_lock(struct turnstile *turnstile, struct error *err)
 {
     if (turnstile->fd >= 0)
         return true;
-    turnstile->fd = open(turnstile->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    turnstile->fd = neighbour_open(turnstile->path);
     if (turnstile->fd < 0)
         return error_errno(err, TH_E_UNAVAILABLE, errno, "sqlite: cannot write %s",
                            turnstile->path);
