@@ -171,6 +171,30 @@ START_TEST(a_reserve_that_fails_half_way_adds_nothing_to_the_list)
 }
 END_TEST
 
+START_TEST(a_scheduled_job_that_was_deleted_by_hand_does_not_stop_the_others)
+{
+    if (!has_file())
+        return;
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    struct job jobs[3];
+    struct error err = {0};
+    usec_t next = 1;
+    size_t moved;
+
+    for (size_t i = 0; i < COUNT_OF(jobs); i++) {
+        jobs[i] = scene_job(&scene);
+        jobs[i].run_at = LATER + (usec_t)i;
+        scene_enqueue(&scene, jobs[i], NOW);
+    }
+    execute(&scene, "DELETE FROM job WHERE seq = 1");
+    for (size_t i = 0; i < COUNT_OF(jobs); i++)
+        MUST(store_promote(scene.store, JOB_SCHEDULED, LATER + 9, 1, &moved, &next, &err));
+    ASSERT_TIME(next, 0);
+    scene_take_this(&scene, &jobs[1].id, LATER + 9);
+    scene_take_this(&scene, &jobs[2].id, LATER + 9);
+}
+END_TEST
+
 static mode_t mode_beside(const char *path, const char *suffix)
 {
     char beside[BACKEND_URL_SIZE + 8];
@@ -273,6 +297,7 @@ Suite *file_suite(void)
     tcase_add_test(names, a_file_named_like_a_database_in_memory_keeps_its_jobs);
     tcase_add_test(outside, a_file_that_was_deleted_takes_no_more_jobs);
     tcase_add_test(outside, a_reserve_that_fails_half_way_adds_nothing_to_the_list);
+    tcase_add_test(outside, a_scheduled_job_that_was_deleted_by_hand_does_not_stop_the_others);
     tcase_add_test(outside, whoever_may_write_the_file_may_write_what_lies_beside_it);
     tcase_add_test(memory, a_store_that_goes_with_its_last_user_is_whole_for_the_next);
     tcase_add_test(memory, a_link_among_the_folders_in_memory_is_not_followed);

@@ -165,12 +165,13 @@ UPDATE pool SET beat_at = ?2, status = coalesce(?3, status) WHERE name = ?1
 
 -- name: promote_next
 SELECT min(due) FROM waiting WHERE state = ?
+-- The limit comes before the join: it has to name the rows that promote_remove takes, also when the
+-- job of one of them was deleted by hand.
 -- name: promote_add
 INSERT INTO ready (queue_id, priority, due, seq)
 SELECT w.queue_id, j.priority, w.due, w.seq
-FROM waiting w JOIN job j ON j.seq = w.seq
-WHERE w.state = ?1 AND w.due <= ?2
-ORDER BY w.due, w.seq LIMIT ?3
+FROM (SELECT queue_id, due, seq FROM waiting WHERE state = ?1 AND due <= ?2
+    ORDER BY due, seq LIMIT ?3) w JOIN job j ON j.seq = w.seq
 -- name: promote_remove
 DELETE FROM waiting WHERE (state, due, seq) IN (
     SELECT state, due, seq FROM waiting WHERE state = ?1 AND due <= ?2
