@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/timestamp.h"
 #include "store/driver.h"
 
 #include <stdlib.h>
@@ -146,13 +147,17 @@ static bool check_job(const struct store *store, const struct job *job, struct e
     return job_validate(&copy, store->max_payload, err);
 }
 
+static bool check_run_at(usec_t run_at, struct error *err)
+{
+    return (run_at >= 0 && run_at <= TIMESTAMP_MAX) ||
+           error_set(err, TH_E_INVALID, "run_at is out of range: use the years 1970 to 9999");
+}
+
 static bool check_settlement(const struct store *store, const struct settlement *settlement,
                              struct error *err)
 {
-    if (!check_queue(settlement->queue, err))
+    if (!check_queue(settlement->queue, err) || !check_run_at(settlement->run_at, err))
         return false;
-    if (settlement->run_at < 0)
-        return error_set(err, TH_E_INVALID, "run_at: must not be before 1970");
     if (settlement->on_dead == NULL)
         return true;
     /* A key could be refused by what is stored, and a dead job must always get its end. */
@@ -332,7 +337,7 @@ bool store_cancel(struct store *store, const struct uuid *ids, size_t count, use
 bool store_requeue(struct store *store, const struct uuid *ids, size_t count, usec_t run_at,
                    usec_t now, enum th_error_code *verdicts_out, struct error *err)
 {
-    return is_open(store, err) &&
+    return is_open(store, err) && check_run_at(run_at, err) &&
            store->driver->requeue(store, ids, count, run_at, now, verdicts_out, err);
 }
 

@@ -118,6 +118,26 @@ START_TEST(enqueue_rejects_negative_numbers_and_attempts_over_max)
 }
 END_TEST
 
+static const usec_t bad_times[] = {-1, INT64_MIN, TIMESTAMP_MAX + 1, INT64_MAX};
+
+START_TEST(settle_and_requeue_reject_a_run_at_that_enqueue_rejects)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    struct uuid id = scene_add(&scene);
+    struct claim claim = scene_take(&scene, NOW);
+    struct settlement retry = claim_settlement(&claim, SETTLE_RETRY);
+    const struct settlement_list list = {&retry, 1};
+    enum th_error_code verdict;
+    struct error err = {0};
+
+    retry.run_at = bad_times[_i];
+    MUST_FAIL(TH_E_INVALID, store_settle(scene.store, &list, NOW, &verdict, &err));
+    scene_finish(&scene, &claim, SETTLE_FAIL, NOW);
+    MUST_FAIL(TH_E_INVALID, store_requeue(scene.store, &id, 1, bad_times[_i], NOW, &verdict, &err));
+    ASSERT_STATE(&scene, &id, JOB_DEAD);
+}
+END_TEST
+
 START_TEST(enqueue_validates_before_touching_storage)
 {
     CLEANUP(scene_close) struct scene scene = scene_open_fresh();
@@ -175,6 +195,8 @@ Suite *checks_suite(void)
     tcase_add_loop_test(checks, enqueue_rejects_names_outside_the_set, 0, COUNT_OF(bad_names));
     tcase_add_loop_test(checks, enqueue_rejects_negative_numbers_and_attempts_over_max, 0,
                         COUNT_OF(bad_numbers));
+    tcase_add_loop_test(checks, settle_and_requeue_reject_a_run_at_that_enqueue_rejects, 0,
+                        COUNT_OF(bad_times));
     tcase_add_test(checks, enqueue_validates_before_touching_storage);
     tcase_add_test(checks, enqueue_rejects_oversized_payload);
     tcase_add_test(checks, the_limit_of_payloads_is_an_option);
