@@ -49,6 +49,24 @@ struct keyed_flags keyed_flags_unpack(int packed)
     };
 }
 
+/* `always` does not depend on what it meets, so nothing after it can take it back. */
+static enum update_run_at join_run_at(enum update_run_at first, enum update_run_at second)
+{
+    if (first == UPDATE_RUN_AT_ALWAYS || second == UPDATE_RUN_AT_NEVER)
+        return first;
+    return second;
+}
+
+struct keyed_flags keyed_flags_join(struct keyed_flags first, struct keyed_flags second)
+{
+    return (struct keyed_flags){
+        .payload = first.payload || second.payload,
+        .run_at = join_run_at(first.run_at, second.run_at),
+        .retry = first.retry || second.retry,
+        .reset_counts = first.reset_counts || second.reset_counts,
+    };
+}
+
 const char *update_run_at_name(enum update_run_at when)
 {
     assert((unsigned)when < COUNT_OF(names));

@@ -34,6 +34,10 @@ extern const struct keyed_flags keyed_flags_default;
 int keyed_flags_pack(struct keyed_flags flags);
 struct keyed_flags keyed_flags_unpack(int packed);
 
+/* What a blocked job is merged by after a second one was merged into it: whatever either of them
+ * asked for. */
+struct keyed_flags keyed_flags_join(struct keyed_flags first, struct keyed_flags second);
+
 const char *update_run_at_name(enum update_run_at when);
 bool update_run_at_parse(const char *name, enum update_run_at *when_out) MUST_CHECK;
 

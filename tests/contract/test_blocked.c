@@ -110,6 +110,28 @@ START_TEST(second_blocked_submission_merges_into_first)
 }
 END_TEST
 
+/* As if the two had met the returned job one after the other. */
+START_TEST(second_blocked_submission_takes_back_nothing_of_the_first)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    CLEANUP(job_list_done) struct job_list list = {0};
+    struct keyed_flags everything = {true, UPDATE_RUN_AT_ALWAYS, true, true};
+    struct pair pair = run_with_twin(&scene, everything, LATER);
+    struct job third = keyed_job(&scene);
+
+    third.update = (struct keyed_flags){.run_at = UPDATE_RUN_AT_NEVER};
+    scene_enqueue(&scene, third, NOW + 2);
+    scene_finish(&scene, &pair.running, SETTLE_RELEASE, NOW + 3);
+    const struct job *stored = scene_get(&scene, &pair.running.id, &list);
+    ck_assert_uint_eq(stored->payload.length, pair.twin.payload.length);
+    ck_assert_mem_eq(stored->payload.data, pair.twin.payload.data, pair.twin.payload.length);
+    ck_assert_int_eq(stored->priority, pair.twin.priority);
+    ck_assert_int_eq(stored->max_attempts, pair.twin.max_attempts);
+    ASSERT_TIME(stored->run_at, LATER);
+    ck_assert_int_eq(stored->state, JOB_SCHEDULED);
+}
+END_TEST
+
 /* Its flags are about merging: a twin that is let go has its own time, whatever they say. */
 START_TEST(finish_unblocks)
 {
@@ -416,6 +438,7 @@ Suite *blocked_suite(void)
     tcase_add_loop_test(unblock, dispatch_while_active_is_blocked, 0, COUNT_OF(run_ats));
     tcase_add_loop_test(unblock, blocked_is_never_reserved, 0, COUNT_OF(run_ats));
     tcase_add_test(unblock, second_blocked_submission_merges_into_first);
+    tcase_add_test(unblock, second_blocked_submission_takes_back_nothing_of_the_first);
     tcase_add_loop_test(unblock, finish_unblocks, 0, 4 * COUNT_OF(run_ats));
     tcase_add_test(unblock, finish_unblocks_to_ready_when_its_time_has_come);
     tcase_add_loop_test(unblock, fail_and_cancel_unblock, 0, 2);

@@ -96,6 +96,14 @@ static bool set_payload(struct arrival *arrival, int64_t seq, struct error *err)
     return query_run(&query, err);
 }
 
+/* A blocked one is still to be merged into the running one: what its own enqueue asked for must not
+ * be lost because a later one asked for less. */
+static struct keyed_flags flags_after(const struct standing *waiting, const struct job *newcomer)
+{
+    return waiting->place.state == JOB_BLOCKED ? keyed_flags_join(waiting->update, newcomer->update)
+                                               : newcomer->update;
+}
+
 /* The waiting twin takes what the newcomer's flags say, and perhaps another place. */
 static bool update_waiting(struct arrival *arrival, struct standing *waiting, struct error *err)
 {
@@ -121,7 +129,8 @@ static bool update_waiting(struct arrival *arrival, struct standing *waiting, st
     arrival->answered = true;
     return (!merge.take_payload || set_payload(arrival, place.seq, err)) &&
            place_remove(arrival->sqlite, &waiting->place, err) &&
-           twins_write_merge(arrival->sqlite, place.seq, &merge.fields, job->update, err) &&
+           twins_write_merge(arrival->sqlite, place.seq, &merge.fields, flags_after(waiting, job),
+                             err) &&
            place_add(arrival->sqlite, &place, err) && record_idempotency(arrival, err);
 }
 

@@ -180,6 +180,32 @@ START_TEST(bits_that_mean_nothing_are_ignored)
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+    const char *rule;
+    struct keyed_flags first, second, joined;
+} joins[] = {
+    {"what the first asked for stays", {true, UPDATE_RUN_AT_ALWAYS, true, true},
+     {false, UPDATE_RUN_AT_NEVER, false, false}, {true, UPDATE_RUN_AT_ALWAYS, true, true}},
+    {"what the second asks for is added", {false, UPDATE_RUN_AT_NEVER, false, false},
+     {true, UPDATE_RUN_AT_IF_LATER, true, true}, {true, UPDATE_RUN_AT_IF_LATER, true, true}},
+    {"always is not narrowed", {false, UPDATE_RUN_AT_ALWAYS, false, false},
+     {false, UPDATE_RUN_AT_IF_EARLIER, false, false}, {false, UPDATE_RUN_AT_ALWAYS, false, false}},
+    {"the second beats a condition", {false, UPDATE_RUN_AT_IF_LATER, false, false},
+     {false, UPDATE_RUN_AT_IF_EARLIER, false, false},
+     {false, UPDATE_RUN_AT_IF_EARLIER, false, false}},
+};
+/* clang-format on */
+
+START_TEST(joined_flags_ask_for_what_either_asked_for)
+{
+    struct keyed_flags joined = keyed_flags_join(joins[_i].first, joins[_i].second);
+
+    ck_assert_msg(keyed_flags_pack(joined) == keyed_flags_pack(joins[_i].joined), "%s",
+                  joins[_i].rule);
+}
+END_TEST
+
 START_TEST(update_run_at_has_four_words)
 {
     enum update_run_at when = (enum update_run_at) - 1;
@@ -228,6 +254,7 @@ Suite *keyed_suite(void)
     tcase_add_test(flags, packed_flags_unpack_to_themselves);
     tcase_add_loop_test(flags, a_stored_bit_keeps_its_meaning, 0, COUNT_OF(stored));
     tcase_add_test(flags, bits_that_mean_nothing_are_ignored);
+    tcase_add_loop_test(flags, joined_flags_ask_for_what_either_asked_for, 0, COUNT_OF(joins));
     tcase_add_loop_test(flags, update_run_at_has_four_words, 0, COUNT_OF(policies));
     tcase_add_loop_test(flags, any_other_word_is_refused, 0, COUNT_OF(no_words));
     suite_add_tcase(suite, flags);
