@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "companion.h"
 #include "contract.h"
 
@@ -319,10 +320,13 @@ static void assert_drains(struct scene *scene, uint64_t seed)
 static uint64_t choose_seed(void)
 {
     const char *given = getenv("TH_MODEL_SEED");
-    uint32_t seed;
+    uint32_t random;
+    int64_t seed;
 
-    random_bytes(&seed, sizeof seed);
-    return given != NULL ? strtoull(given, NULL, 10) : seed;
+    if (given != NULL && text_to_int(given, 0, INT64_MAX, &seed))
+        return (uint64_t)seed;
+    random_bytes(&random, sizeof random);
+    return random;
 }
 
 /* ---- the cases ---- */

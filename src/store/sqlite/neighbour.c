@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,9 +16,10 @@
 
 static bool stat_database(const char *path, struct stat *found_out)
 {
-    AUTO_FREE char *database = strndup(path, strlen(path) - NEIGHBOUR_SUFFIX_LENGTH);
+    AUTO_FREE char *database = NULL;
+    int length = (int)strlen(path) - NEIGHBOUR_SUFFIX_LENGTH;
 
-    return database != NULL && stat(database, found_out) == 0;
+    return asprintf(&database, "%.*s", length, path) >= 0 && stat(database, found_out) == 0;
 }
 
 /* At each open and not only at the first: people change the permissions of the database, and do not

@@ -9,7 +9,6 @@
 #include "store/sqlite/sqlite_jobs.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static const char *const option_names[] = {"synchronous"};
 
@@ -52,11 +51,13 @@ static bool file_of(const struct store_url *url, const char **path_out, struct e
  * be SQLite's word for a database that is gone when it is closed. */
 static char *full_path(const char *path, const char *folder)
 {
+    bool absolute = path[0] == '/';
     char *full = NULL;
 
-    if (path[0] == '/')
-        return strdup(path);
-    return asprintf(&full, "%s/%s", folder != NULL ? folder : ".", path) < 0 ? NULL : full;
+    if (folder == NULL)
+        folder = ".";
+    return asprintf(&full, "%s%s%s", absolute ? "" : folder, absolute ? "" : "/", path) < 0 ? NULL
+                                                                                            : full;
 }
 
 bool sqlite_open_file(const char *path, enum sqlite_sync sync, bool migrate,
