@@ -19,6 +19,9 @@ typedef int64_t usec_t;
 #define USEC_PER_DAY  (24 * USEC_PER_HOUR)
 #define USEC_MAX      INT64_MAX
 
+/* How many bytes: a size, a limit. */
+typedef uint64_t bytes_t;
+
 /* Bytes that somebody else owns. {NULL, 0} is "absent"; {"", 0} is "present and empty". */
 struct bytes {
     const unsigned char *data;

@@ -1,5 +1,5 @@
 /*
- * units.c - numbers as people write them: 500ms 10s 5m 2h 7d.
+ * units.c - numbers as people write them: 500ms 10s 5m 2h 7d, 64K 512M 1G, 100/s.
  *
  * All in integers: 0.1s is 100000 microseconds and nothing near it. What is formatted is cut, not
  * rounded, so that 59.99 seconds do not read as a minute.
@@ -12,8 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DURATION_MAX (36500 * USEC_PER_DAY) /* 100 years */
-#define DIGITS       "0123456789"
+#define DURATION_MAX  (36500 * USEC_PER_DAY) /* 100 years */
+#define SIZE_BITS_MAX 50                     /* 1024T */
+#define RATE_MAX      1000000000
+#define DIGITS        "0123456789"
 
 /* The most decimals that fit an int64_t. No unit has a use for as many. */
 #define DECIMALS_MAX 18
@@ -111,12 +113,17 @@ static bool read_fraction(const struct parts *parts, usec_t *duration_out)
     return true;
 }
 
-static bool refuse(const char *text, const char *reason, struct error *err)
+static bool refuse_as(const char *what, const char *text, const char *reason, struct error *err)
 {
     char shown[EXCERPT_SIZE];
 
-    return error_set(err, TH_E_INVALID, "'%s' is not a duration: %s", excerpt_of(text, shown),
+    return error_set(err, TH_E_INVALID, "'%s' is not a %s: %s", excerpt_of(text, shown), what,
                      reason);
+}
+
+static bool refuse(const char *text, const char *reason, struct error *err)
+{
+    return refuse_as("duration", text, reason, err);
 }
 
 bool units_parse_duration(const char *text, usec_t *duration_out, struct error *err)
@@ -136,6 +143,51 @@ bool units_parse_duration(const char *text, usec_t *duration_out, struct error *
     if (whole > whole_max)
         return refuse(text, "it is longer than 100 years", err);
     *duration_out = whole * parts.unit + fraction;
+    return true;
+}
+
+/* How many bits a size is shifted by its unit; -1 for one that is no unit's. */
+static int size_shift(const char *unit)
+{
+    static const char letters[] = "KMGT";
+    const char *found = unit[0] == '\0' ? NULL : strchr(letters, unit[0]);
+
+    if (unit[0] == '\0')
+        return 0;
+    return found == NULL || unit[1] != '\0' ? -1 : (int)(found - letters + 1) * 10;
+}
+
+bool units_parse_size(const char *text, bytes_t *size_out, struct error *err)
+{
+    const size_t digits = strspn(text, DIGITS);
+    const int shift = size_shift(text + digits);
+
+    if (text[0] == '-' && strspn(text + 1, DIGITS) > 0)
+        return refuse_as("size", text, "it is negative", err);
+    if (digits == 0 || shift < 0)
+        return refuse_as("size", text,
+                         "write a number of bytes, or of K, M or G, such as 64K, 512M or 1G", err);
+
+    const int64_t max = (int64_t)1 << (SIZE_BITS_MAX - shift);
+    const int64_t number = read_number(text, digits, max);
+    if (number > max)
+        return refuse_as("size", text, "it is larger than 1024T", err);
+    *size_out = (bytes_t)number << shift;
+    return true;
+}
+
+bool units_parse_rate(const char *text, struct units_rate *rate_out, struct error *err)
+{
+    const size_t digits = strspn(text, DIGITS);
+    const usec_t period = text[digits] == '/' ? unit_length(text + digits + 1) : 0;
+
+    if (digits == 0 || period < USEC_PER_SEC)
+        return refuse_as("rate", text, "write a number per s, m, h or d, such as 100/s or 10/m",
+                         err);
+    const int64_t count = read_number(text, digits, RATE_MAX);
+    if (count < 1 || count > RATE_MAX)
+        return refuse_as("rate", text, "use 1 to 1000000000", err);
+    *rate_out = (struct units_rate){count, period};
     return true;
 }
 

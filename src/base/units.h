@@ -1,5 +1,5 @@
 /*
- * units.h - numbers as people write them: 500ms 10s 5m 2h 7d.
+ * units.h - numbers as people write them: 500ms 10s 5m 2h 7d, 64K 512M 1G, 100/s.
  */
 #ifndef BASE_UNITS_H
 #define BASE_UNITS_H
@@ -13,6 +13,19 @@ struct error;
 /* One number and one unit (us ms s m h d); fractions as in 1.5h. 0 may stand alone. Refused, with
  * the reason: negative, no unit, garbage behind it, over 100 years. */
 bool units_parse_duration(const char *text, usec_t *duration_out, struct error *err) MUST_CHECK;
+
+/* A whole number of bytes, or of K, M, G or T: multiples of 1024. Refused, with the reason:
+ * negative, a fraction, another unit, over 1024T. */
+bool units_parse_size(const char *text, bytes_t *size_out, struct error *err) MUST_CHECK;
+
+/* So many in each period. count 0 is "no limit"; it is never parsed. */
+struct units_rate {
+    int64_t count;
+    usec_t period;
+};
+
+/* A whole number from 1 to a billion, a slash, and s, m, h or d. */
+bool units_parse_rate(const char *text, struct units_rate *rate_out, struct error *err) MUST_CHECK;
 
 /* The largest two units that matter: "1.2s" under a minute, "5m 20s", "3d 4h". For people. */
 const char *units_format_duration(usec_t duration, char text[UNITS_TEXT_SIZE]);

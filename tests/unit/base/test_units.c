@@ -109,6 +109,123 @@ START_TEST(any_other_duration_is_refused_with_a_reason)
 END_TEST
 
 static const struct {
+    const char *rule;
+    const char *text;
+    bytes_t size;
+} parsed_sizes[] = {
+    {"bytes", "4096", 4096},
+    {"none", "0", 0},
+    {"kibibytes", "64K", 65536},
+    {"mebibytes", "512M", (bytes_t)512 << 20},
+    {"gibibytes", "1G", (bytes_t)1 << 30},
+    {"tebibytes", "2T", (bytes_t)2 << 40},
+    {"zeros in front", "0001K", 1024},
+    {"the largest", "1024T", (bytes_t)1 << 50},
+    {"the largest in bytes", "1125899906842624", (bytes_t)1 << 50},
+};
+
+START_TEST(a_size_is_a_multiple_of_1024)
+{
+    struct error err = {0};
+    bytes_t size = 99;
+
+    ck_assert_msg(units_parse_size(parsed_sizes[_i].text, &size, &err), "%s: %s",
+                  parsed_sizes[_i].rule, err.text);
+    ck_assert_msg(size == parsed_sizes[_i].size, "%s, not %llu", parsed_sizes[_i].rule,
+                  (unsigned long long)size);
+}
+END_TEST
+
+#define SIZE_SHAPE "write a number of bytes, or of K, M or G, such as 64K, 512M or 1G"
+#define SIZE_LARGE "it is larger than 1024T"
+
+static const struct {
+    const char *text;
+    const char *reason;
+} refused_sizes[] = {
+    {"", SIZE_SHAPE},
+    {"K", SIZE_SHAPE},
+    {"64k", SIZE_SHAPE},
+    {"64KB", SIZE_SHAPE},
+    {"64 K", SIZE_SHAPE},
+    {" 64K", SIZE_SHAPE},
+    {"1.5G", SIZE_SHAPE},
+    {"1P", SIZE_SHAPE},
+    {"+1", SIZE_SHAPE},
+    {"-", SIZE_SHAPE},
+    {"-1", "it is negative"},
+    {"-64K", "it is negative"},
+    {"1025T", SIZE_LARGE},
+    {"1125899906842625", SIZE_LARGE},
+    {"99999999999999999999999999", SIZE_LARGE},
+    {"99999999999999999999999999T", SIZE_LARGE},
+};
+
+START_TEST(any_other_size_is_refused_with_a_reason)
+{
+    struct error err = {0};
+    bytes_t size = 99;
+    char expected[ERROR_TEXT_SIZE];
+
+    snprintf(expected, sizeof(expected), "'%s' is not a size: %s", refused_sizes[_i].text,
+             refused_sizes[_i].reason);
+    ck_assert(!units_parse_size(refused_sizes[_i].text, &size, &err));
+    ck_assert_str_eq(err.text, expected);
+    ck_assert_uint_eq(size, 99);
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    struct units_rate rate;
+} rates[] = {
+    {"100/s", {100, USEC_PER_SEC}},
+    {"10/m", {10, USEC_PER_MIN}},
+    {"1/h", {1, USEC_PER_HOUR}},
+    {"5/d", {5, USEC_PER_DAY}},
+    {"1000000000/s", {1000000000, USEC_PER_SEC}},
+};
+
+START_TEST(a_rate_is_so_many_in_a_period)
+{
+    struct units_rate rate = {0};
+    struct error err = {0};
+
+    ck_assert_msg(units_parse_rate(rates[_i].text, &rate, &err), "%s", err.text);
+    ck_assert_int_eq(rate.count, rates[_i].rate.count);
+    ck_assert_int_eq(rate.period, rates[_i].rate.period);
+}
+END_TEST
+
+#define RATE_SHAPE "write a number per s, m, h or d, such as 100/s or 10/m"
+#define RATE_RANGE "use 1 to 1000000000"
+
+static const struct {
+    const char *text;
+    const char *reason;
+} refused_rates[] = {
+    {"", RATE_SHAPE},      {"100", RATE_SHAPE},          {"/s", RATE_SHAPE},
+    {"100/", RATE_SHAPE},  {"100/ms", RATE_SHAPE},       {"100/us", RATE_SHAPE},
+    {"100/w", RATE_SHAPE}, {"100 / s", RATE_SHAPE},      {"100/s/s", RATE_SHAPE},
+    {"-1/s", RATE_SHAPE},  {"1.5/s", RATE_SHAPE},        {"100/10s", RATE_SHAPE},
+    {"0/s", RATE_RANGE},   {"1000000001/s", RATE_RANGE}, {"99999999999999999999999/s", RATE_RANGE},
+};
+
+START_TEST(any_other_rate_is_refused_with_a_reason)
+{
+    struct units_rate rate = {99, 99};
+    struct error err = {0};
+    char expected[ERROR_TEXT_SIZE];
+
+    snprintf(expected, sizeof(expected), "'%s' is not a rate: %s", refused_rates[_i].text,
+             refused_rates[_i].reason);
+    ck_assert(!units_parse_rate(refused_rates[_i].text, &rate, &err));
+    ck_assert_str_eq(err.text, expected);
+    ck_assert_int_eq(rate.count, 99);
+}
+END_TEST
+
+static const struct {
     usec_t duration;
     const char *text;
 } formatted[] = {
@@ -179,6 +296,10 @@ Suite *units_suite(void)
 
     tcase_add_loop_test(parse, a_duration_is_exact, 0, COUNT_OF(durations));
     tcase_add_loop_test(parse, any_other_duration_is_refused_with_a_reason, 0, COUNT_OF(refused));
+    tcase_add_loop_test(parse, a_size_is_a_multiple_of_1024, 0, COUNT_OF(parsed_sizes));
+    tcase_add_loop_test(parse, any_other_size_is_refused_with_a_reason, 0, COUNT_OF(refused_sizes));
+    tcase_add_loop_test(parse, a_rate_is_so_many_in_a_period, 0, COUNT_OF(rates));
+    tcase_add_loop_test(parse, any_other_rate_is_refused_with_a_reason, 0, COUNT_OF(refused_rates));
     suite_add_tcase(suite, parse);
 
     tcase_add_loop_test(format, a_duration_is_shown_in_its_largest_two_units, 0,
