@@ -34,6 +34,15 @@ Suite *retry_suite(void);
 Suite *settlement_suite(void);
 Suite *state_suite(void);
 
+/* config */
+Suite *config_suite(void);
+Suite *diagnostics_suite(void);
+Suite *environment_suite(void);
+Suite *field_suite(void);
+Suite *handler_match_suite(void);
+Suite *include_suite(void);
+Suite *yaml_tree_suite(void);
+
 /* store */
 Suite *scratch_suite(void);
 Suite *url_suite(void);

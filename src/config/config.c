@@ -1,0 +1,222 @@
+/*
+ * config.c - jobs.yaml, read and checked.
+ *
+ *     files --yaml_tree, include, environment--> one tree --field, tables--> struct config --checks
+ *
+ * Each step goes on after a fault as far as it can, so that one run shows them all.
+ */
+#include "config/config.h"
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/excerpt.h"
+#include "base/text.h"
+#include "config/checks.h"
+#include "config/include.h"
+#include "config/sections.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define NAME_ALLOWED "use 1 to 128 of A-Z a-z 0-9 _ . : -"
+
+struct loading {
+    struct config *config;
+    struct diagnostics *diagnostics;
+    const struct node *root;
+};
+
+/* The entries of a named section, as zeroed structs of `size`. NULL: there are none. */
+static void *make_entries(const struct loading *loading, const char *key, size_t size,
+                          const struct node **first_out, size_t *count_out)
+{
+    const struct node *map = node_find(loading->root, key);
+    size_t count = 0;
+
+    if (map == NULL || map->broken || node_is_null(map))
+        return NULL;
+    if (map->kind != NODE_MAP) {
+        diagnostics_add(loading->diagnostics, map->place, "%s: expected a map, not %s", key,
+                        node_kind_name(map));
+        return NULL;
+    }
+    for (const struct node *member = map->first; member != NULL; member = member->next)
+        count++;
+    void *entries = count == 0 ? NULL : arena_alloc(&loading->config->arena, count * size);
+    *first_out = map->first;
+    *count_out = entries == NULL ? 0 : count;
+    return entries;
+}
+
+/* "handlers.email:send" */
+static const char *entry_name(const struct loading *loading, const char *section,
+                              const struct node *entry)
+{
+    CLEANUP(buffer_done) struct buffer name = BUFFER(2 * EXCERPT_SIZE);
+    char shown[EXCERPT_SIZE];
+
+    buffer_printf(&name, "%s.%s", section, excerpt_of(entry->key->text, shown));
+    return arena_text(&loading->diagnostics->arena, buffer_str(&name));
+}
+
+/* Fills one entry; its name is returned. */
+static const char *fill_entry(const struct loading *loading, const char *section,
+                              const struct field *fields, const struct node *entry, void *into)
+{
+    const struct field_scope scope = {.arena = &loading->config->arena,
+                                      .diagnostics = loading->diagnostics,
+                                      .name = entry_name(loading, section, entry)};
+
+    field_fill(&scope, fields, entry, into);
+    return arena_text(scope.arena, entry->key->text);
+}
+
+static void check_name(const struct loading *loading, const char *section, const struct node *entry)
+{
+    char shown[EXCERPT_SIZE];
+
+    if (!job_name_is_valid(entry->key->text))
+        diagnostics_add(loading->diagnostics, entry->key->place,
+                        "%s: '%s' is no name: " NAME_ALLOWED, section,
+                        excerpt_of(entry->key->text, shown));
+}
+
+/* Without any there is the queue that jobs go to when nobody says. */
+static void fill_queues(const struct loading *loading)
+{
+    struct config *config = loading->config;
+    const struct node *entry = NULL;
+    const struct field_scope scope = {
+        .arena = &config->arena, .diagnostics = loading->diagnostics, .name = "queues.default"};
+
+    config->queues =
+        make_entries(loading, "queues", sizeof *config->queues, &entry, &config->queue_count);
+    for (size_t i = 0; i < config->queue_count; i++, entry = entry->next) {
+        check_name(loading, "queues", entry);
+        config->queues[i].name =
+            fill_entry(loading, "queues", queue_fields, entry, &config->queues[i]);
+    }
+    if (config->queue_count > 0)
+        return;
+    config->queues = arena_alloc(&config->arena, sizeof *config->queues);
+    if (config->queues == NULL)
+        return;
+    field_fill(&scope, queue_fields, NULL, &config->queues[0]);
+    config->queues[0].name = JOB_QUEUE_DEFAULT;
+    config->queue_count = 1;
+}
+
+static void check_pattern(const struct loading *loading, const struct node *entry)
+{
+    char shown[EXCERPT_SIZE];
+
+    if (!checks_pattern_is_valid(entry->key->text))
+        diagnostics_add(loading->diagnostics, entry->key->place,
+                        "handlers: '%s' is no type: " NAME_ALLOWED ", and at the end maybe a *",
+                        excerpt_of(entry->key->text, shown));
+}
+
+static void fill_handlers(const struct loading *loading)
+{
+    struct config *config = loading->config;
+    const struct node *entry = NULL;
+
+    config->handlers =
+        make_entries(loading, "handlers", sizeof *config->handlers, &entry, &config->handler_count);
+    for (size_t i = 0; i < config->handler_count; i++, entry = entry->next) {
+        check_pattern(loading, entry);
+        config->handlers[i].retry = config->defaults.retry;
+        config->handlers[i].pattern =
+            fill_entry(loading, "handlers", handler_fields, entry, &config->handlers[i]);
+    }
+}
+
+static void fill_cron(const struct loading *loading)
+{
+    struct config *config = loading->config;
+    const struct node *entry = NULL;
+
+    config->cron = make_entries(loading, "cron", sizeof *config->cron, &entry, &config->cron_count);
+    for (size_t i = 0; i < config->cron_count; i++, entry = entry->next) {
+        check_name(loading, "cron", entry);
+        config->cron[i].name = fill_entry(loading, "cron", cron_fields, entry, &config->cron[i]);
+    }
+}
+
+/* unix:PATH is a path like any other: relative to the file. */
+static void settle_listen(const struct loading *loading)
+{
+    CLEANUP(buffer_done) struct buffer listen = BUFFER(PATH_MAX);
+    struct http_config *http = &loading->config->http;
+    const char *scheme = "unix:";
+
+    if (http->listen == NULL || !text_starts_with(http->listen, scheme))
+        return;
+    const char *path = http->listen + strlen(scheme);
+    if (path[0] == '/' || path[0] == '\0')
+        return;
+    while (text_starts_with(path, "./"))
+        path += 2;
+    buffer_printf(&listen, "%s%s/%s", scheme, loading->config->folder, path);
+    http->listen = arena_text(&loading->config->arena, buffer_str(&listen));
+}
+
+static void fill(const struct loading *loading, const char *path)
+{
+    struct config *config = loading->config;
+    const struct field_scope scope = {
+        .arena = &config->arena, .diagnostics = loading->diagnostics, .name = ""};
+
+    config->path = arena_text(&config->arena, path);
+    config->folder = arena_text(&config->arena, loading->root->place.source->folder);
+    field_fill(&scope, top_fields, loading->root, config);
+    config->has_http = node_find(loading->root, "http") != NULL;
+    fill_queues(loading);
+    fill_handlers(loading);
+    fill_cron(loading);
+    checks_run(config, loading->root, loading->diagnostics);
+    settle_listen(loading);
+}
+
+bool config_load(const char *path, struct config *config_out, struct diagnostics *diagnostics)
+{
+    struct loading loading = {.config = config_out, .diagnostics = diagnostics};
+    struct node *root = NULL;
+
+    *config_out = (struct config){0};
+    if (include_read(path, diagnostics, &root)) {
+        loading.root = root;
+        fill(&loading, path);
+    }
+    if (config_out->arena.failed || diagnostics->arena.failed)
+        diagnostics->failed = true;
+    if (diagnostics_is_empty(diagnostics))
+        return true;
+    diagnostics_sort(diagnostics);
+    config_done(config_out);
+    return false;
+}
+
+struct job_limits config_default_limits(const struct config *config)
+{
+    return (struct job_limits){
+        .timeout = config->defaults.timeout,
+        .max_attempts = config->defaults.max_attempts,
+        .max_stalls = config->defaults.max_stalls,
+    };
+}
+
+struct job_limits config_handler_limits(const struct handler_config *handler)
+{
+    return (struct job_limits){
+        .timeout = handler->timeout,
+        .max_attempts = handler->max_attempts,
+        .max_stalls = handler->max_stalls,
+    };
+}
+
+void config_done(struct config *config)
+{
+    arena_done(&config->arena);
+    *config = (struct config){0};
+}

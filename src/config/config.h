@@ -1,0 +1,176 @@
+/*
+ * config.h - jobs.yaml, read and checked.
+ *
+ * A config is loaded as a whole or not at all: what config_load() returns true for has every
+ * default filled in, every value in its range, and every path absolute.
+ */
+#ifndef CONFIG_CONFIG_H
+#define CONFIG_CONFIG_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "config/diagnostics.h"
+#include "config/field.h"
+#include "job/job.h"
+#include "job/retry.h"
+
+/* What to do with a job of a type that no handler is for. */
+enum unknown_types {
+    UNKNOWN_DEAD,
+    UNKNOWN_LEAVE,
+};
+
+struct pool_config {
+    int num_workers;
+    const char *pool_id; /* or "auto" */
+    usec_t heartbeat_interval;
+    usec_t reaper_interval;
+    usec_t stale_threshold;
+    bool enable_reaper;
+    usec_t lease;
+    usec_t shutdown_timeout;
+    usec_t kill_grace;
+    int max_jobs_per_worker; /* 0: no limit */
+    bytes_t max_worker_rss;  /* 0: no limit */
+    struct text_list middleware;
+    enum unknown_types unknown_types;
+    bool migrate;
+};
+
+struct queue_config {
+    const char *name;
+    int weight;
+    int max_running;        /* 0: no limit */
+    struct units_rate rate; /* count 0: no limit */
+};
+
+struct defaults_config {
+    usec_t timeout;
+    int max_attempts;
+    int max_stalls;
+    struct retry_policy retry;
+};
+
+enum handler_result {
+    RESULT_NONE,
+    RESULT_STDOUT,
+};
+
+/* 0: no limit */
+struct limits_config {
+    bytes_t memory;
+    usec_t cpu;
+    int files;
+};
+
+/* The job to enqueue when one of a handler dies. */
+struct on_dead_config {
+    const char *type; /* NULL: none */
+    const char *queue;
+};
+
+struct handler_config {
+    const char *pattern; /* a type, or a prefix with a trailing * */
+    struct command_line command, resident;
+    const char *plugin; /* path; one of the three is set */
+    usec_t timeout;     /* 0: as defaults say; so are the next two */
+    int max_attempts;
+    int max_stalls;
+    struct retry_policy retry; /* complete: what is not said here is as defaults say */
+    struct text_pairs env;
+    struct text_list pass_env;
+    struct number_list dead_exit_codes;
+    enum handler_result result;
+    const char *schema; /* path; NULL: none */
+    struct on_dead_config on_dead;
+    bool no_new_privs;
+    const char *user; /* NULL: that of thd */
+    const char *cwd;
+    int umask;
+    int nice;
+    struct limits_config limits;
+};
+
+enum cron_catch_up {
+    CATCH_UP_LAST,
+    CATCH_UP_ALL,
+    CATCH_UP_NONE,
+};
+
+struct cron_config {
+    const char *name;
+    const char *schedule;
+    const char *timezone;
+    const char *type;
+    const char *queue;
+    struct bytes payload; /* JSON */
+    int priority;
+    const char *key; /* NULL: none */
+    enum cron_catch_up catch_up;
+    int max_attempts; /* 0: as the handler says */
+    bool enabled;
+};
+
+struct http_config {
+    const char *listen;     /* HOST:PORT, [ADDRESS]:PORT or unix:PATH */
+    const char *token_file; /* NULL: none */
+};
+
+enum log_level {
+    LEVEL_ERROR,
+    LEVEL_WARNING,
+    LEVEL_INFO,
+    LEVEL_DEBUG,
+};
+
+enum log_format {
+    FORMAT_LOGFMT,
+    FORMAT_JSON,
+};
+
+struct log_config {
+    enum log_level level;
+    enum log_format format;
+};
+
+/* How long ended jobs are kept; 0 is not at all. */
+struct retention_config {
+    usec_t done;
+    int done_max; /* per queue */
+    usec_t dead;
+};
+
+struct config {
+    struct arena arena; /* owns all that is pointed to */
+    const char *path;   /* as it was asked for */
+    const char *folder; /* absolute: where relative SQLite paths start */
+    const char *backend;
+    struct text_list include; /* as written; the files have been read */
+    struct pool_config pool;
+    struct queue_config *queues; /* in the order of the file; at least one */
+    size_t queue_count;
+    struct defaults_config defaults;
+    struct handler_config *handlers;
+    size_t handler_count;
+    struct cron_config *cron;
+    size_t cron_count;
+    bool has_http; /* there is an http: section */
+    struct http_config http;
+    struct log_config log;
+    bytes_t max_payload;
+    usec_t idempotency_window;
+    struct retention_config retention;
+};
+
+/* Reads the file and all it includes. False when anything is wrong; the diagnostics then have all
+ * of it, in the order of its place, and the config is empty. */
+bool config_load(const char *path, struct config *config_out,
+                 struct diagnostics *diagnostics) MUST_CHECK;
+
+/* The limits that job_limits_resolve() takes. */
+struct job_limits config_default_limits(const struct config *config);
+struct job_limits config_handler_limits(const struct handler_config *handler);
+
+void config_done(struct config *config);
+
+#endif
