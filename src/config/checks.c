@@ -32,11 +32,13 @@ static const struct node *section(const struct checks *checks, const char *key)
 /* Where the first of two keys stands that is there; a pair of defaults fits. */
 static struct place place_of(const struct node *map, const char *key, const char *other)
 {
-    const struct node *node = map == NULL ? NULL : node_find(map, key);
+    const struct node *node = node_find(map, key);
 
-    if (node == NULL && map != NULL)
+    if (node == NULL)
         node = node_find(map, other);
-    return node == NULL ? (struct place){0} : node->place;
+    if (node == NULL)
+        return (struct place){0};
+    return node->place;
 }
 
 static void check_heartbeat(const struct checks *checks)
@@ -158,7 +160,7 @@ static void check_http(const struct checks *checks)
 {
     const struct http_config *http = &checks->config->http;
     const struct node *map = section(checks, "http");
-    const struct node *listen = map == NULL ? NULL : node_find(map, "listen");
+    const struct node *listen = node_find(map, "listen");
     char shown[EXCERPT_SIZE];
 
     if (listen == NULL || http->listen == NULL)

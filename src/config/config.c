@@ -52,7 +52,7 @@ static void *make_entries(const struct loading *loading, const char *key, size_t
 static const char *entry_name(const struct loading *loading, const char *section,
                               const struct node *entry)
 {
-    CLEANUP(buffer_done) struct buffer name = BUFFER(2 * EXCERPT_SIZE);
+    CLEANUP(buffer_done) struct buffer name = BUFFER((size_t)2 * EXCERPT_SIZE);
     char shown[EXCERPT_SIZE];
 
     buffer_printf(&name, "%s.%s", section, excerpt_of(entry->key->text, shown));
@@ -91,7 +91,7 @@ static void fill_queues(const struct loading *loading)
 
     config->queues =
         make_entries(loading, "queues", sizeof *config->queues, &entry, &config->queue_count);
-    for (size_t i = 0; i < config->queue_count; i++, entry = entry->next) {
+    for (size_t i = 0; i < config->queue_count && entry != NULL; i++, entry = entry->next) {
         check_name(loading, "queues", entry);
         config->queues[i].name =
             fill_entry(loading, "queues", queue_fields, entry, &config->queues[i]);
@@ -123,7 +123,7 @@ static void fill_handlers(const struct loading *loading)
 
     config->handlers =
         make_entries(loading, "handlers", sizeof *config->handlers, &entry, &config->handler_count);
-    for (size_t i = 0; i < config->handler_count; i++, entry = entry->next) {
+    for (size_t i = 0; i < config->handler_count && entry != NULL; i++, entry = entry->next) {
         check_pattern(loading, entry);
         config->handlers[i].retry = config->defaults.retry;
         config->handlers[i].pattern =
@@ -137,7 +137,7 @@ static void fill_cron(const struct loading *loading)
     const struct node *entry = NULL;
 
     config->cron = make_entries(loading, "cron", sizeof *config->cron, &entry, &config->cron_count);
-    for (size_t i = 0; i < config->cron_count; i++, entry = entry->next) {
+    for (size_t i = 0; i < config->cron_count && entry != NULL; i++, entry = entry->next) {
         check_name(loading, "cron", entry);
         config->cron[i].name = fill_entry(loading, "cron", cron_fields, entry, &config->cron[i]);
     }

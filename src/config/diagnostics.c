@@ -143,12 +143,16 @@ static bool may_have_secret(struct bytes line)
     return false;
 }
 
-/* Tabs stay, so that the caret can have the same ones before it. */
+/* A tab is one column here, as it is in the place. */
 static void add_source_line(struct buffer *out, struct bytes line)
 {
     for (size_t i = 0; i < line.length; i++) {
         const unsigned char c = line.data[i];
-        buffer_char(out, (c < 0x20 && c != '\t') || c == 0x7f ? '?' : (char)c);
+
+        if (c < 0x20 || c == 0x7f)
+            buffer_char(out, ' ');
+        else
+            buffer_add(out, &line.data[i], 1);
     }
 }
 
@@ -159,7 +163,7 @@ static void add_caret(struct buffer *out, struct bytes line, size_t column)
     for (size_t i = 0; i < line.length && at + 1 < column; i++) {
         if ((line.data[i] & 0xC0) == 0x80)
             continue; /* the rest of a character */
-        buffer_char(out, line.data[i] == '\t' ? '\t' : ' ');
+        buffer_char(out, ' ');
         at++;
     }
     buffer_text(out, "^\n");
@@ -167,9 +171,9 @@ static void add_caret(struct buffer *out, struct bytes line, size_t column)
 
 static void add_excerpt(struct buffer *out, const struct place *place)
 {
-    struct bytes line = place->line == 0 ? (struct bytes){NULL, 0} : line_at(place);
+    struct bytes line = line_at(place);
 
-    if (line.length == 0 || line.length > LINE_BYTES || !text_is_utf8(line) ||
+    if (place->line == 0 || line.length == 0 || line.length > LINE_BYTES || !text_is_utf8(line) ||
         may_have_secret(line))
         return;
     buffer_printf(out, "%*zu | ", GUTTER_WIDTH, place->line);

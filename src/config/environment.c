@@ -76,7 +76,7 @@ static bool add_variable(struct expansion *expansion, const struct reference *re
 /* Leaves `*at` behind what it has expanded. */
 static bool expand_dollar(struct expansion *expansion, const char **at)
 {
-    struct reference reference;
+    struct reference reference = {.name = ""};
 
     if ((*at)[1] != '{') {
         *at += (*at)[1] == '$' ? 2 : 1;

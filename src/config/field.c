@@ -128,5 +128,5 @@ void field_fill(const struct field_scope *scope, const struct field *fields, con
     if (is_map)
         check_keys(scope, fields, map);
     for (const struct field *field = fields; field->key != NULL; field++)
-        fill_field(scope, field, map, is_map ? node_find(map, field->key) : NULL, section);
+        fill_field(scope, field, map, node_find(map, field->key), section);
 }

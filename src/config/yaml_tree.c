@@ -194,6 +194,11 @@ static bool on_open(struct builder *builder, enum node_kind kind, const yaml_eve
     return true;
 }
 
+/* For sorting. */
+struct member {
+    const struct node *key;
+};
+
 static size_t count_members(const struct node *map)
 {
     size_t count = 0;
@@ -210,8 +215,8 @@ static int compare_numbers(size_t a, size_t b)
 
 static int compare_members(const void *left, const void *right)
 {
-    const struct node *a = (*(const struct node *const *)left)->key;
-    const struct node *b = (*(const struct node *const *)right)->key;
+    const struct node *a = ((const struct member *)left)->key;
+    const struct node *b = ((const struct member *)right)->key;
     int order = strcmp(a->text, b->text);
 
     if (order == 0)
@@ -234,16 +239,16 @@ static void complain_twice(const struct node *first, const struct node *second,
 static bool check_twice(const struct node *map, bool of_two_files, struct diagnostics *diagnostics)
 {
     const size_t count = count_members(map);
-    AUTO_FREE const struct node **members = calloc(count + 1, sizeof *members);
+    AUTO_FREE struct member *members = calloc(count + 1, sizeof *members);
     size_t at = 0;
 
     if (members == NULL)
         return false;
     for (const struct node *member = map->first; member != NULL; member = member->next)
-        members[at++] = member;
-    qsort(members, count, sizeof(*members), compare_members);
+        members[at++].key = member->key;
+    qsort(members, count, sizeof *members, compare_members);
     for (size_t i = 1; i < count; i++) {
-        const struct node *first = members[i - 1]->key, *second = members[i]->key;
+        const struct node *first = members[i - 1].key, *second = members[i].key;
 
         if (text_equal(first->text, second->text) &&
             (first->place.source != second->place.source) == of_two_files)
@@ -355,11 +360,11 @@ void yaml_tree_check_files(const struct node *map, struct diagnostics *diagnosti
 
 struct node *node_find(const struct node *map, const char *key)
 {
-    for (struct node *member = map->first; member != NULL; member = member->next) {
-        if (text_equal(member->key->text, key))
-            return member;
-    }
-    return NULL;
+    struct node *member = map == NULL || map->kind != NODE_MAP ? NULL : map->first;
+
+    while (member != NULL && !text_equal(member->key->text, key))
+        member = member->next;
+    return member;
 }
 
 bool node_is_null(const struct node *node)

@@ -40,7 +40,7 @@ bool yaml_tree_parse(const struct source *source, struct diagnostics *diagnostic
 /* Complains about keys of the map that stand in two files. */
 void yaml_tree_check_files(const struct node *map, struct diagnostics *diagnostics);
 
-/* The value of a key of a map; NULL when it is not there. */
+/* The value of a key; NULL when it is not there, and when `map` is none. */
 struct node *node_find(const struct node *map, const char *key);
 
 /* A plain, empty scalar, ~ or null: "key:" with nothing behind it. */

@@ -52,7 +52,7 @@ static const struct {
     {"inside another", "log:\n  levl: info\n", 2, 3, "    2 |   levl: info\n      |   ^\n"},
     {"a last line without an end", "a: 1\nb: x", 2, 4, "    2 | b: x\n      |    ^\n"},
     {"the end of a Windows line stays out", "a: 1\r\n", 1, 4, "    1 | a: 1\n      |    ^\n"},
-    {"a caret behind tabs stands below", "a:\t1\n", 1, 4, "    1 | a:\t1\n      |   \t^\n"},
+    {"a tab is one column", "a:\t1\n", 1, 4, "    1 | a: 1\n      |    ^\n"},
     {"letters of two bytes are one column", "\xc3\xa4: x\n", 1, 4,
      "    1 | \xc3\xa4: x\n      |    ^\n"},
     {"no line, no caret", "a: 1\n", 7, 1, ""},
