@@ -18,7 +18,6 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,13 +42,22 @@ static const struct command command_help = {
 static const struct command *const commands[] = {
     &command_enqueue, &command_ls,     &command_show,    &command_cancel,
     &command_retry,   &command_rm,     &command_stats,   &command_queues,
-    &command_pause,   &command_resume, &command_migrate, &command_help,
+    &command_pause,   &command_resume, &command_init,    &command_migrate,
+    &command_help,
 };
 
-enum global_option { GLOBAL_BACKEND, GLOBAL_JSON, GLOBAL_HELP, GLOBAL_VERSION, GLOBAL_OPTIONS };
+enum global_option {
+    GLOBAL_CONFIG,
+    GLOBAL_BACKEND,
+    GLOBAL_JSON,
+    GLOBAL_HELP,
+    GLOBAL_VERSION,
+    GLOBAL_OPTIONS
+};
 
 /* clang-format off */
 static const struct option global_options[] = {
+    [GLOBAL_CONFIG] = {"config", 'c', "F", "the config (./jobs.yaml, /etc/taskharbor/jobs.yaml)", OPTION_TEXT},
     [GLOBAL_BACKEND] = {"backend", 'b', "URL", "where the jobs are, e.g. sqlite:./jobs.db ($TASKHARBOR_BACKEND)", OPTION_TEXT},
     [GLOBAL_JSON] = {"json", 'j', NULL, "answer with one JSON object per line", OPTION_FLAG},
     [GLOBAL_HELP] = {"help", 'h', NULL, "show help", OPTION_FLAG},
@@ -146,13 +154,10 @@ static enum status show_overview(void)
 
 static void apply_globals(struct session *session, const struct option_value *global)
 {
-    const char *fallback = getenv("TASKHARBOR_BACKEND");
-
     session->json = global[GLOBAL_JSON].given;
+    session->config_typed = global[GLOBAL_CONFIG].text;
     session->backend_typed = global[GLOBAL_BACKEND].given;
-    session->backend = text_is_blank(fallback) ? NULL : fallback;
-    if (session->backend_typed)
-        session->backend = global[GLOBAL_BACKEND].text;
+    session->backend = global[GLOBAL_BACKEND].text;
 }
 
 static bool check_arguments(const struct command *command, size_t count)
@@ -165,12 +170,15 @@ static bool check_arguments(const struct command *command, size_t count)
     return false;
 }
 
-static bool check_backend(const struct command *command, const struct session *session)
+static enum status find_backend(const struct command *command, struct session *session)
 {
-    if (session->backend != NULL || command->needs_no_backend)
-        return true;
-    output_complain("no backend: give --backend sqlite:./jobs.db or set TASKHARBOR_BACKEND");
-    return false;
+    enum status status = command->needs_no_backend ? STATUS_OK : session_configure(session);
+
+    if (status != STATUS_OK || session->backend != NULL || command->needs_no_backend)
+        return status;
+    output_complain("no backend: give --backend sqlite:./jobs.db or set TASKHARBOR_BACKEND, or "
+                    "give --config jobs.yaml ('thctl init' writes one)");
+    return STATUS_USAGE;
 }
 
 static enum status run_command(struct session *session, const struct command *command,
@@ -188,9 +196,10 @@ static enum status run_command(struct session *session, const struct command *co
     if (global[GLOBAL_VERSION].given)
         return print_version(session);
     apply_globals(session, global);
-    if (!check_arguments(command, words->count) || !check_backend(command, session))
+    if (!check_arguments(command, words->count))
         return STATUS_USAGE;
-    return command->run(session, values, words);
+    enum status status = find_backend(command, session);
+    return status == STATUS_OK ? command->run(session, values, words) : status;
 }
 
 static enum status run(struct session *session, struct words *words)

@@ -76,7 +76,7 @@ static bool add_variable(struct expansion *expansion, const struct reference *re
 /* Leaves `*at` behind what it has expanded. */
 static bool expand_dollar(struct expansion *expansion, const char **at)
 {
-    struct reference reference = {.name = ""};
+    struct reference reference = {.name = "", .end = *at};
 
     if ((*at)[1] != '{') {
         *at += (*at)[1] == '$' ? 2 : 1;

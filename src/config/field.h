@@ -49,6 +49,7 @@ struct field {
     const struct field *fields; /* of a section or entry; ended by a row without key */
     const char *help;
     const char *example; /* what the reference shows of a key that is unset; an entry's name */
+    bool optional;       /* of a section: that it is there means something; no default has it */
     bool inherits;       /* of a section: what is left out stays as the caller has set it */
 };
 

@@ -83,7 +83,7 @@ const struct field handler_fields[] = {
              .help = "what is kept as the job's result: none or stdout"),
     PATH    (handler_config, schema,          .fallback = FIELD_UNSET, .example = "./email.schema.json",
              .help = "JSON schema; a payload that does not fit is dead at once"),
-    SECTION (handler_config, on_dead, struct on_dead_config, on_dead_fields,
+    SECTION (handler_config, on_dead, struct on_dead_config, on_dead_fields, .optional = true,
              .help = "a job to enqueue with [id, payload, error] when one of these dies"),
     FLAG    (handler_config, no_new_privs,    .fallback = "true",
              .help = "setuid programs give it no rights"),

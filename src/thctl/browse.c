@@ -107,6 +107,7 @@ static void print_hint(const struct session *session, const struct option_value 
     struct error ignored;
     char id[UUID_TEXT_SIZE];
 
+    add_option(&hint, "config", session->config_typed);
     if (session->backend_typed && url_parse(session->backend, &url, &ignored))
         add_option(&hint, "backend", url.shown);
     buffer_text(&hint, " ls");

@@ -30,7 +30,6 @@
 
 #include <string.h>
 
-#define LINE_BYTES_MAX  (2 * JOB_PAYLOAD_DEFAULT) /* a payload in base64, and the rest */
 #define BATCH_BYTES_MAX ((size_t)16 << 20)
 #define BAD_LINES_SHOWN 20
 #define BAR_WIDTH       20
@@ -330,19 +329,25 @@ static bool start_storing(struct bulk *bulk, const char *type, struct error *err
     return template_make(bulk->options, type, bulk->now, &bulk->template, err);
 }
 
+/* A payload in base64, and the rest. */
+static size_t line_limit(size_t max_payload)
+{
+    return 2 * (max_payload > JOB_PAYLOAD_DEFAULT ? max_payload : JOB_PAYLOAD_DEFAULT);
+}
+
 enum status bulk_run(struct session *session, const struct option_value *options, const char *type)
 {
     CLEANUP(bulk_done)
     struct bulk bulk = {
         .session = session,
         .options = options,
-        .enqueue = enqueue_defaults(),
-        .line = BUFFER(LINE_BYTES_MAX),
+        .enqueue = session_enqueue(session),
         .live = live_on_stderr(),
         .now = clock_wall(),
     };
     struct error err;
 
+    bulk.line.limit = line_limit(bulk.enqueue.max_payload);
     if (type != NULL && !job_name_is_valid(type)) {
         output_complain("type '%s' is no name: use 1 to 128 of A-Z a-z 0-9 _ . : -", type);
         return STATUS_USAGE;

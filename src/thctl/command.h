@@ -19,7 +19,8 @@ enum status {
     STATUS_OK = 0,
     STATUS_FAILED = 1,  /* could not be done, or not for all */
     STATUS_USAGE = 2,   /* what was typed is wrong; nothing was done */
-    STATUS_BACKEND = 69 /* EX_UNAVAILABLE: the backend cannot be reached */
+    STATUS_BACKEND = 69, /* EX_UNAVAILABLE: the backend cannot be reached */
+    STATUS_CONFIG = 78   /* EX_CONFIG: the config is wrong */
 };
 
 struct command {
@@ -45,6 +46,7 @@ extern const struct command command_stats;
 extern const struct command command_queues;
 extern const struct command command_pause;
 extern const struct command command_resume;
+extern const struct command command_init;
 extern const struct command command_migrate;
 
 #endif

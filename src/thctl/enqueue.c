@@ -156,8 +156,8 @@ static enum status wait_for(struct session *session, const struct uuid *id)
 static enum status enqueue_one(struct session *session, const struct option_value *options,
                                const struct words *arguments)
 {
-    CLEANUP(buffer_done) struct buffer buffer = BUFFER(JOB_PAYLOAD_DEFAULT);
-    struct enqueue enqueue = enqueue_defaults();
+    struct enqueue enqueue = session_enqueue(session);
+    CLEANUP(buffer_done) struct buffer buffer = BUFFER(enqueue.max_payload);
     struct bytes payload = {0};
     struct enqueued enqueued;
     struct error err;

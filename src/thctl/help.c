@@ -9,7 +9,7 @@ void help_add_overview(struct buffer *out, const struct command *const *commands
                        const struct option *global)
 {
     buffer_text(out, "thctl - store, watch and repair the jobs of TaskHarbor\n\n"
-                     "usage: thctl [--backend URL] [--json] COMMAND ...\n\n"
+                     "usage: thctl [--config F | --backend URL] [--json] COMMAND ...\n\n"
                      "commands:\n");
     for (size_t i = 0; i < count; i++)
         buffer_printf(out, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
@@ -20,7 +20,7 @@ void help_add_overview(struct buffer *out, const struct command *const *commands
                      "  thctl enqueue email:send '{\"to\": \"a@b.c\"}'\n"
                      "  thctl ls --state dead\n"
                      "  thctl help enqueue\n\n"
-                     "exit: 0 done, 1 failed, 2 wrong usage, 69 backend unreachable\n");
+                     "exit: 0 done, 1 failed, 2 wrong usage, 69 backend unreachable, 78 wrong config\n");
 }
 
 void help_add_command(struct buffer *out, const struct command *command,

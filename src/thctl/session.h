@@ -6,17 +6,31 @@
 
 #include "base/base.h"
 #include "base/error.h"
+#include "client/enqueue.h"
+#include "config/config.h"
 #include "store/store.h"
 #include "thctl/command.h"
 #include "thctl/output.h"
 
 struct session {
-    const char *backend; /* the URL; NULL only where the command needs none */
-    bool backend_typed;  /* given as --backend, not by the environment */
+    const char *backend;      /* the URL; NULL only where the command needs none */
+    bool backend_typed;       /* given as --backend, not by the environment */
+    const char *config_typed; /* given as --config; NULL: not */
+    struct config config;     /* owned; its path is NULL when there is none */
     bool json;
     struct output out;
     struct store *store; /* owned; open after session_open() */
 };
+
+/* Finds the config and the backend: typed, from the environment, from the config. A wrong config is
+ * shown, all of it. Without any backend the session has none. */
+enum status session_configure(struct session *session) MUST_CHECK;
+
+/* How this session opens a store. */
+struct store_options session_store_options(const struct session *session, bool migrate);
+
+/* How it completes jobs: as the config says. */
+struct enqueue session_enqueue(const struct session *session);
 
 /* How a store is opened. */
 enum session_access {
@@ -25,7 +39,7 @@ enum session_access {
 };
 
 /* Opens the store, or says why not and returns the status to end with. */
-enum status session_open(struct session *session, enum session_access access) MUST_CHECK;
+enum status session_open(struct session *session, enum session_access wanted) MUST_CHECK;
 
 /* Says that what was typed is wrong. */
 enum status session_refuse(const struct error *err);

@@ -17,7 +17,7 @@ struct before {
 /* Looks without changing anything. What cannot be opened now may become so by migrating. */
 static struct before look_before(const struct session *session)
 {
-    struct store_options options = {.migrate = false};
+    struct store_options options = session_store_options(session, false);
     struct store_schema schema;
     struct store *store = NULL;
     struct before before = {0};
