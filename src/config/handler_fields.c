@@ -33,7 +33,7 @@ const struct field retry_fields[] = {
 
 const struct field defaults_fields[] = {
     DURATION(defaults_config, timeout,      .fallback = "5m", .min = "1ms", .max = "365d",
-             .help = "of one execution"),
+             .help = "how long one execution may take"),
     COUNT   (defaults_config, max_attempts, .fallback = "4", .min = "1", .max = "1000000",
              .help = "failures that make a job dead: one run and three retries"),
     COUNT   (defaults_config, max_stalls,   .fallback = "3", .min = "1", .max = "1000000",
@@ -66,7 +66,7 @@ const struct field handler_fields[] = {
     COMMAND (handler_config, resident,        .fallback = FIELD_UNSET, .example = "[\"python3\", \"report.py\"]",
              .help = "or a program that stays and reads one JSON line per job"),
     DURATION(handler_config, timeout,         .fallback = FIELD_UNSET, .example = "30s", .min = "1ms", .max = "365d",
-             .help = "of one execution; unset is defaults.timeout"),
+             .help = "how long one execution may take; unset is defaults.timeout"),
     COUNT   (handler_config, max_attempts,    .fallback = FIELD_UNSET, .example = "4", .min = "1", .max = "1000000",
              .help = "failures that make a job dead; unset is defaults.max_attempts"),
     COUNT   (handler_config, max_stalls,      .fallback = FIELD_UNSET, .example = "3", .min = "1", .max = "1000000",

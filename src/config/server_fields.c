@@ -67,7 +67,7 @@ const struct field top_fields[] = {
     SECTION (config, log,       struct log_config,       log_fields,
              .help = "what thd says"),
     SIZE    (config, max_payload,        .fallback = "1M", .min = "1", .max = "16M",
-             .help = "of one job"),
+             .help = "the largest payload of a job"),
     DURATION(config, idempotency_window, .fallback = "24h", .max = "365d",
              .help = "how long an idempotency key is remembered"),
     SECTION (config, retention, struct retention_config, retention_fields,

@@ -157,7 +157,7 @@ class InstalledLibrary(unittest.TestCase):
         self.assertEqual(set(options), set(described) - {"name"})
 
     def test_the_manual_pages_are_installed(self):
-        for page in ("man1/thctl.1", "man3/taskharbor-client.3"):
+        for page in ("man1/thctl.1", "man3/taskharbor-client.3", "man5/jobs.yaml.5"):
             self.assertTrue((self.prefix / "share/man" / page).exists(), page)
 
 

@@ -12,7 +12,7 @@ static Suite *(*const suites[])(void) = {
     lease_suite,       retry_suite,     keyed_suite,   idempotency_suite, job_suite,
     settlement_suite,  job_json_suite,  scratch_suite, yaml_tree_suite,   diagnostics_suite,
     environment_suite, include_suite,   field_suite,   config_suite,      handler_match_suite,
-    url_suite,         options_suite,   pages_suite,   when_suite,
+    reference_suite,   url_suite,       options_suite, pages_suite,       when_suite,
 };
 
 int main(void)
