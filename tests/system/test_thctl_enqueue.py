@@ -245,11 +245,11 @@ class Wait(Case):
 
     def test_done_exits_0(self):
         process, job = self.wait("enqueue", "x", "--wait")
+        self.assertEqual(process.stderr.readline().decode(), f"{job} ready\n")
         self.make_ended(job, "done")
         out, err = process.communicate(timeout=DEADLINE)
         self.assertEqual(process.returncode, 0, err)
         self.assertEqual(out, b"")
-        self.assertIn(f"{job} ready\n", err.decode())
         self.assertIn(f"{job} done\n", err.decode())
 
     def test_dead_exits_1_with_the_reason(self):

@@ -230,27 +230,35 @@ ORDER BY id LIMIT ?4
 SELECT * FROM job_view
 WHERE id > ?1 AND (?2 IS NULL OR queue = ?2) AND (?3 IS NULL OR type = ?3) AND state = ?5
 ORDER BY id LIMIT ?4
--- When few are, these start from the table that has just them.
+-- When few are, these start from the table that has just them, and sort ids, not payloads.
 -- name: list_ready
-SELECT * FROM job_view
-WHERE seq IN (SELECT seq FROM ready WHERE ?5 = 1)
-    AND id > ?1 AND (?2 IS NULL OR queue = ?2) AND (?3 IS NULL OR type = ?3)
-ORDER BY id LIMIT ?4
+SELECT * FROM job_view WHERE id IN (
+    SELECT j.id FROM ready t CROSS JOIN job j ON j.seq = t.seq
+    WHERE ?5 = 1 AND j.id > ?1 AND (?3 IS NULL OR j.type = ?3)
+        AND (?2 IS NULL OR j.queue_id = (SELECT queue_id FROM queue WHERE name = ?2))
+    ORDER BY j.id LIMIT ?4)
+ORDER BY id
 -- name: list_waiting
-SELECT * FROM job_view
-WHERE seq IN (SELECT seq FROM waiting WHERE state = ?5)
-    AND id > ?1 AND (?2 IS NULL OR queue = ?2) AND (?3 IS NULL OR type = ?3)
-ORDER BY id LIMIT ?4
+SELECT * FROM job_view WHERE id IN (
+    SELECT j.id FROM waiting t CROSS JOIN job j ON j.seq = t.seq
+    WHERE t.state = ?5 AND j.id > ?1 AND (?3 IS NULL OR j.type = ?3)
+        AND (?2 IS NULL OR j.queue_id = (SELECT queue_id FROM queue WHERE name = ?2))
+    ORDER BY j.id LIMIT ?4)
+ORDER BY id
 -- name: list_running
-SELECT * FROM job_view
-WHERE seq IN (SELECT seq FROM lease WHERE ?5 = 3)
-    AND id > ?1 AND (?2 IS NULL OR queue = ?2) AND (?3 IS NULL OR type = ?3)
-ORDER BY id LIMIT ?4
+SELECT * FROM job_view WHERE id IN (
+    SELECT j.id FROM lease t CROSS JOIN job j ON j.seq = t.seq
+    WHERE ?5 = 3 AND j.id > ?1 AND (?3 IS NULL OR j.type = ?3)
+        AND (?2 IS NULL OR j.queue_id = (SELECT queue_id FROM queue WHERE name = ?2))
+    ORDER BY j.id LIMIT ?4)
+ORDER BY id
 -- name: list_ended
-SELECT * FROM job_view
-WHERE seq IN (SELECT seq FROM ended WHERE state = ?5)
-    AND id > ?1 AND (?2 IS NULL OR queue = ?2) AND (?3 IS NULL OR type = ?3)
-ORDER BY id LIMIT ?4
+SELECT * FROM job_view WHERE id IN (
+    SELECT j.id FROM ended t CROSS JOIN job j ON j.seq = t.seq
+    WHERE t.state = ?5 AND j.id > ?1 AND (?3 IS NULL OR j.type = ?3)
+        AND (?2 IS NULL OR j.queue_id = (SELECT queue_id FROM queue WHERE name = ?2))
+    ORDER BY j.id LIMIT ?4)
+ORDER BY id
 -- name: count_state
 SELECT count(*) FROM (
     SELECT 1 FROM ready WHERE ?1 = 1
