@@ -17,8 +17,8 @@ struct session;
 /* What a command ends with. */
 enum status {
     STATUS_OK = 0,
-    STATUS_FAILED = 1,  /* could not be done, or not for all */
-    STATUS_USAGE = 2,   /* what was typed is wrong; nothing was done */
+    STATUS_FAILED = 1,   /* could not be done, or not for all */
+    STATUS_USAGE = 2,    /* what was typed is wrong; nothing was done */
     STATUS_BACKEND = 69, /* EX_UNAVAILABLE: the backend cannot be reached */
     STATUS_CONFIG = 78   /* EX_CONFIG: the config is wrong */
 };

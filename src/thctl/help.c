@@ -15,12 +15,13 @@ void help_add_overview(struct buffer *out, const struct command *const *commands
         buffer_printf(out, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
     buffer_text(out, "\noptions, before or behind the command:\n");
     options_add_help(out, global);
-    buffer_text(out, "\nexamples:\n"
-                     "  export TASKHARBOR_BACKEND=sqlite:./jobs.db\n"
-                     "  thctl enqueue email:send '{\"to\": \"a@b.c\"}'\n"
-                     "  thctl ls --state dead\n"
-                     "  thctl help enqueue\n\n"
-                     "exit: 0 done, 1 failed, 2 wrong usage, 69 backend unreachable, 78 wrong config\n");
+    buffer_text(out,
+                "\nexamples:\n"
+                "  export TASKHARBOR_BACKEND=sqlite:./jobs.db\n"
+                "  thctl enqueue email:send '{\"to\": \"a@b.c\"}'\n"
+                "  thctl ls --state dead\n"
+                "  thctl help enqueue\n\n"
+                "exit: 0 done, 1 failed, 2 wrong usage, 69 backend unreachable, 78 wrong config\n");
 }
 
 void help_add_command(struct buffer *out, const struct command *command,

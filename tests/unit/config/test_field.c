@@ -258,8 +258,9 @@ START_TEST(absolute_paths_stay)
     CLEANUP(config_done) struct config config = {0};
 
     folder_load_text("pool: {middleware: [/a.so, ./b.so]}\n", &config);
-    ck_assert_str_eq(config.pool.middleware.items[0], "/a.so");
     ck_assert_uint_eq(config.pool.middleware.count, 2);
+    ck_assert_str_eq(config.pool.middleware.items[0], "/a.so");
+    ck_assert_str_eq(config.pool.middleware.items[1] + strlen(folder_path()), "/b.so");
 }
 END_TEST
 

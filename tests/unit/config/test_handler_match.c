@@ -6,8 +6,10 @@
 #include "suites.h"
 
 static struct handler_config handlers[] = {
-    {.pattern = "email:*"}, {.pattern = "email:send"}, {.pattern = "email:send:*"},
-    {.pattern = "e*"},      {.pattern = "report"},     {.pattern = "email:send:bulk"},
+    {.pattern = "email:*"},         {.pattern = "email:send"},
+    {.pattern = "email:send:*"},    {.pattern = "e*"},
+    {.pattern = "report*"},         {.pattern = "report"},
+    {.pattern = "email:send:bulk"},
 };
 
 static const struct {
@@ -21,7 +23,8 @@ static const struct {
     {"a shorter one", "email:receive", "email:*"},
     {"the shortest", "every:day", "e*"},
     {"a prefix matches itself", "email:", "email:*"},
-    {"an exact type is no prefix", "reports", NULL},
+    {"an exact type before a prefix as long", "report", "report"},
+    {"an exact type is no prefix", "reports", "report*"},
     {"none", "thumbnail", NULL},
 };
 
