@@ -93,7 +93,7 @@ static bool write_new(const char *path, bool secret, const struct buffer *text, 
     return error_prefix(err, "%s", path);
 }
 
-/* The commands that show it at work; a config of defaults has no handler to show. */
+/* The command that shows it at work; a config of defaults has no handler to show. */
 static void add_next(struct buffer *line, const char *path)
 {
     buffer_text(line, "\nnext:  thctl");
@@ -101,8 +101,7 @@ static void add_next(struct buffer *line, const char *path)
         buffer_text(line, " --config ");
         display_add_quoted(line, path);
     }
-    buffer_text(line, " enqueue hello '{\"name\": \"Ada\"}'\nthen:  thd --config ");
-    display_add_quoted(line, path);
+    buffer_text(line, " enqueue hello '{\"name\": \"Ada\"}'");
 }
 
 static void report(struct session *session, const char *path, bool has_handler,
