@@ -145,11 +145,12 @@ bool store_reclaim(struct store *store, usec_t now, size_t limit, size_t *moved_
 
 struct retention {
     usec_t done;     /* age at which done and cancelled jobs go; USEC_MAX is never */
-    size_t done_max; /* how many of them a queue keeps; SIZE_MAX is all */
+    size_t done_max; /* how many of each of the two a queue keeps; SIZE_MAX is all */
     usec_t dead;     /* age at which dead jobs go */
 };
 
-/* Ended jobs past their retention and idempotency records past their expiry go. */
+/* Ended jobs past their retention and idempotency records past their expiry go; *removed_out is
+ * their sum, so a pass that reaches the limit has more to do. */
 bool store_prune(struct store *store, const struct retention *keep, usec_t now, size_t limit,
                  size_t *removed_out, struct error *err) MUST_CHECK;
 

@@ -233,6 +233,27 @@ START_TEST(purge_goes_in_batches)
 }
 END_TEST
 
+/* Whoever passes until a pass finds nothing leaves no record behind. */
+START_TEST(purge_of_idempotency_records_goes_in_batches_too)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    static const size_t expected[] = {3, 2, 0};
+    const struct retention all = {.done = USEC_MAX, .done_max = SIZE_MAX, .dead = USEC_MAX};
+
+    for (int i = 0; i < 5; i++) {
+        char key[] = {(char)('a' + i), '\0'};
+        struct job job = scene_job(&scene);
+        job.idempotency_key = key;
+        job.idempotency_expires = NOW + 1;
+        scene_enqueue(&scene, job, NOW);
+    }
+    ck_assert_uint_eq(prune(&scene, &all, NOW, 3), 0);
+    for (size_t i = 0; i < COUNT_OF(expected); i++)
+        ck_assert_uint_eq(prune(&scene, &all, NOW + 1, 3), expected[i]);
+    ck_assert_uint_eq(scene_count(&scene), 5);
+}
+END_TEST
+
 START_TEST(purge_keeps_the_newest_done_max_of_each_queue)
 {
     CLEANUP(scene_close) struct scene scene = scene_open_fresh();
@@ -278,6 +299,7 @@ Suite *limits_suite(void)
 
     tcase_add_loop_test(retention, purge_done_and_dlq_by_age, 0, COUNT_OF(retentions));
     tcase_add_test(retention, purge_goes_in_batches);
+    tcase_add_test(retention, purge_of_idempotency_records_goes_in_batches_too);
     tcase_add_test(retention, purge_keeps_the_newest_done_max_of_each_queue);
     return suite;
 }

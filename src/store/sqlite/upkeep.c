@@ -186,8 +186,11 @@ static bool prune_records(struct pruning *pruning, struct error *err)
         return true;
     }
     query_int(&query, pruning->now);
-    query_int(&query, (int64_t)pruning->limit);
-    return query_run(&query, err);
+    query_int(&query, (int64_t)(pruning->limit - pruning->removed));
+    if (!query_run(&query, err))
+        return false;
+    pruning->removed += (size_t)query_changes(&query);
+    return true;
 }
 
 static bool prune(struct pruning *pruning, struct error *err)
