@@ -48,6 +48,9 @@ Suite *yaml_tree_suite(void);
 Suite *scratch_suite(void);
 Suite *url_suite(void);
 
+/* process */
+Suite *loop_suite(void);
+
 /* thctl */
 Suite *options_suite(void);
 Suite *pages_suite(void);
