@@ -49,7 +49,9 @@ Suite *scratch_suite(void);
 Suite *url_suite(void);
 
 /* process */
+Suite *account_suite(void);
 Suite *loop_suite(void);
+Suite *spawn_suite(void);
 
 /* thctl */
 Suite *options_suite(void);
