@@ -51,6 +51,7 @@ Suite *url_suite(void);
 /* process */
 Suite *account_suite(void);
 Suite *loop_suite(void);
+Suite *orphans_suite(void);
 Suite *spawn_suite(void);
 
 /* thctl */

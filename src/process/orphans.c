@@ -1,0 +1,95 @@
+/*
+ * orphans.c - what a program left behind when it ended.
+ */
+#include "process/orphans.h"
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#define LIST_MAX ((size_t)1 << 20)
+
+static usec_t usec_of(struct timeval time)
+{
+    return (usec_t)time.tv_sec * USEC_PER_SEC + time.tv_usec;
+}
+
+void usage_add(struct usage *usage, const struct rusage *more)
+{
+    usage->user += usec_of(more->ru_utime);
+    usage->system += usec_of(more->ru_stime);
+    if (usage->max_rss_kb < more->ru_maxrss)
+        usage->max_rss_kb = more->ru_maxrss;
+}
+
+bool orphans_adopt(struct error *err)
+{
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+        return error_errno(err, TH_E_INTERNAL, errno, "adopt orphans");
+    return true;
+}
+
+static bool is_childless(void)
+{
+    siginfo_t info;
+
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
+}
+
+static bool is_spared(pid_t pid, const pid_t *spared, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (spared[i] == pid)
+            return true;
+    }
+    return false;
+}
+
+/* Whether it was there to be killed. */
+static bool kill_one(pid_t pid, struct usage *usage)
+{
+    struct rusage used;
+    int status;
+
+    if (kill(pid, SIGKILL) && errno == EPERM)
+        return false;
+    if (wait4(pid, &status, WNOHANG, &used) == pid)
+        usage_add(usage, &used);
+    return true;
+}
+
+bool orphans_kill(const pid_t *spared, size_t spared_count, struct usage *usage, bool *left_out,
+                  struct error *err)
+{
+    CLEANUP(buffer_done) struct buffer list = BUFFER(LIST_MAX);
+
+    *left_out = false;
+    if (is_childless())
+        return true;
+    if (!io_read_file("/proc/thread-self/children", &list, err)) {
+        err->code = TH_E_INTERNAL;
+        return false;
+    }
+    for (char *word = list.data; word && *word != '\0';) {
+        char *end = word + strcspn(word, " ");
+        char *next = *end == '\0' ? end : end + 1;
+        int64_t pid;
+
+        *end = '\0';
+        if (text_to_int(word, 1, INT_MAX, &pid) && !is_spared((pid_t)pid, spared, spared_count))
+            *left_out |= kill_one((pid_t)pid, usage);
+        word = next;
+    }
+    /* The kernel may leave out some of a list that changes while it is read. */
+    *left_out |= list.length == 0;
+    return true;
+}
