@@ -13,7 +13,8 @@ static Suite *(*const suites[])(void) = {
     settlement_suite,  job_json_suite,  scratch_suite, yaml_tree_suite,   diagnostics_suite,
     environment_suite, include_suite,   field_suite,   config_suite,      handler_match_suite,
     reference_suite,   url_suite,       options_suite, pages_suite,       when_suite,
-    loop_suite,        account_suite,   spawn_suite,   orphans_suite,
+    loop_suite,        account_suite,   spawn_suite,   orphans_suite,     output_suite,
+    steering_suite,
 };
 
 int main(void)

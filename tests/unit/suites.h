@@ -54,6 +54,10 @@ Suite *loop_suite(void);
 Suite *orphans_suite(void);
 Suite *spawn_suite(void);
 
+/* worker */
+Suite *output_suite(void);
+Suite *steering_suite(void);
+
 /* thctl */
 Suite *options_suite(void);
 Suite *pages_suite(void);
