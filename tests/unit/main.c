@@ -14,7 +14,7 @@ static Suite *(*const suites[])(void) = {
     environment_suite, include_suite,   field_suite,   config_suite,      handler_match_suite,
     reference_suite,   url_suite,       options_suite, pages_suite,       when_suite,
     loop_suite,        account_suite,   spawn_suite,   orphans_suite,     output_suite,
-    steering_suite,
+    steering_suite,    execution_suite,
 };
 
 int main(void)

@@ -55,6 +55,7 @@ Suite *orphans_suite(void);
 Suite *spawn_suite(void);
 
 /* worker */
+Suite *execution_suite(void);
 Suite *output_suite(void);
 Suite *steering_suite(void);
 

@@ -1,0 +1,70 @@
+/*
+ * execution.h - runs one program to its end, and everything that it started.
+ *
+ *     starting -> running -> stopping (TERM, then KILL) -> clearing (what it left behind) -> ended
+ *
+ * When a run has ended no process of it is left, and what it printed has been received, but for
+ * what it may have handed to somebody outside. There is one run at a time.
+ */
+#ifndef WORKER_EXECUTION_H
+#define WORKER_EXECUTION_H
+
+#include "base/base.h"
+#include "process/orphans.h"
+#include "process/spawn.h"
+
+struct error;
+struct loop;
+
+enum execution_stream {
+    STREAM_INPUT,
+    STREAM_OUTPUT,
+    STREAM_ERROR,
+    STREAM_STEERING,
+};
+
+/* Why a run was stopped before it ended by itself. */
+enum execution_stop {
+    STOP_NONE,
+    STOP_TIMEOUT,
+    STOP_CANCEL,     /* somebody asked for it */
+    STOP_LOST_LEASE, /* the job may run elsewhere by now */
+    STOP_DRAIN,      /* the pool goes down */
+};
+
+struct execution_plan {
+    struct spawn spawn; /* its descriptors are filled in here */
+    struct bytes input; /* for stdin; need not be read */
+    usec_t timeout;     /* 0: none */
+    usec_t kill_grace;  /* between TERM and KILL */
+    void (*received)(void *context, enum execution_stream stream, struct bytes data);
+    void *context;
+};
+
+struct execution_end {
+    enum execution_stop stop;
+    int exit_code; /* or -1 */
+    int signal;    /* or 0 */
+    usec_t wall;
+    struct usage usage; /* of all that was waited for, what was left behind included */
+};
+
+struct execution;
+
+/* Makes this process the parent of all that is left behind. `spared` are children of it that are
+ * none of ours; it may change between runs. */
+bool execution_open(struct loop *loop, struct execution **execution_out,
+                    struct error *err) MUST_CHECK;
+void execution_close(struct execution **execution);
+void execution_spare(struct execution *execution, const pid_t *spared, size_t count);
+
+/* Steps the loop until the run has ended. False with TH_E_INTERNAL or TH_E_NO_MEMORY when this
+ * process cannot go on; with any other code the program could not be started, and nothing ran. */
+bool execution_run(struct execution *execution, const struct execution_plan *plan,
+                   struct execution_end *end_out, struct error *err) MUST_CHECK;
+
+/* Called from the loop while it runs: TERM to its group now, KILL after `grace`; 0 is at once. The
+ * first reason is kept; a further call can only bring the KILL forward. */
+void execution_stop(struct execution *execution, enum execution_stop why, usec_t grace);
+
+#endif
