@@ -6,15 +6,17 @@
 #include <stdlib.h>
 
 static Suite *(*const suites[])(void) = {
-    arena_suite,       base64_suite,    buffer_suite,  clock_suite,       error_suite,
-    excerpt_suite,     io_suite,        json_suite,    json_writer_suite, random_suite,
-    text_suite,        timestamp_suite, units_suite,   uuid_suite,        state_suite,
-    lease_suite,       retry_suite,     keyed_suite,   idempotency_suite, job_suite,
-    settlement_suite,  job_json_suite,  scratch_suite, yaml_tree_suite,   diagnostics_suite,
-    environment_suite, include_suite,   field_suite,   config_suite,      handler_match_suite,
-    reference_suite,   url_suite,       options_suite, pages_suite,       when_suite,
-    loop_suite,        account_suite,   spawn_suite,   orphans_suite,     output_suite,
-    steering_suite,    execution_suite,
+    arena_suite,       base64_suite,        buffer_suite,      clock_suite,
+    error_suite,       excerpt_suite,       io_suite,          json_suite,
+    json_writer_suite, random_suite,        text_suite,        timestamp_suite,
+    units_suite,       uuid_suite,          state_suite,       lease_suite,
+    retry_suite,       keyed_suite,         idempotency_suite, job_suite,
+    settlement_suite,  job_json_suite,      scratch_suite,     yaml_tree_suite,
+    diagnostics_suite, url_suite,           options_suite,     pages_suite,
+    when_suite,        loop_suite,          account_suite,     spawn_suite,
+    orphans_suite,     output_suite,        steering_suite,    execution_suite,
+    variables_suite,   environment_suite,   include_suite,     field_suite,
+    config_suite,      handler_match_suite, reference_suite,   command_suite,
 };
 
 int main(void)

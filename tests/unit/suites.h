@@ -55,6 +55,8 @@ Suite *orphans_suite(void);
 Suite *spawn_suite(void);
 
 /* worker */
+Suite *command_suite(void);
+Suite *variables_suite(void);
 Suite *execution_suite(void);
 Suite *output_suite(void);
 Suite *steering_suite(void);

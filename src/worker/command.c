@@ -1,0 +1,366 @@
+/*
+ * command.c - runs a job as a command: a process per job.
+ *
+ * execution.c runs it, output.c and steering.c listen to it; what is here says what to run and what
+ * its end means.
+ */
+#include "worker/command.h"
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "process/account.h"
+#include "worker/execution.h"
+#include "worker/output.h"
+#include "worker/steering.h"
+#include "worker/variables.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXIT_DATA_ERROR        65  /* EX_DATAERR of sysexits.h */
+#define EXIT_TEMPORARY_FAILURE 75  /* EX_TEMPFAIL */
+#define EXIT_CANNOT_RUN        126 /* a shell: found, but not to be run */
+#define EXIT_NOT_FOUND         127
+#define QUICK                  USEC_PER_SEC
+#define ERROR_MAX              ((size_t)OUTPUT_TAIL_SIZE + STEERING_TEXT_SIZE + 128)
+
+struct run {
+    const struct command *command;
+    const struct command_job *job;
+    const struct command_listener *listener;
+    struct output output, error;
+    struct tail both;
+    struct steering steering;
+    struct execution_end end;
+};
+
+static void hear_output(void *context, struct bytes line, uint64_t dropped)
+{
+    const struct command_listener *listener = context;
+
+    if (listener->line)
+        listener->line(listener->context, false, line, dropped);
+}
+
+static void hear_error(void *context, struct bytes line, uint64_t dropped)
+{
+    const struct command_listener *listener = context;
+
+    if (listener->line)
+        listener->line(listener->context, true, line, dropped);
+}
+
+static void hear(void *context, enum execution_stream stream, struct bytes data)
+{
+    struct run *run = context;
+
+    switch (stream) {
+    case STREAM_INPUT:
+        return;
+    case STREAM_OUTPUT:
+        tail_add(&run->both, data);
+        output_add(&run->output, data);
+        return;
+    case STREAM_ERROR:
+        tail_add(&run->both, data);
+        output_add(&run->error, data);
+        return;
+    case STREAM_STEERING:
+        steering_add(&run->steering, data);
+        return;
+    }
+}
+
+static void run_init(struct run *run)
+{
+    run->output = (struct output){.line = hear_output, .context = (void *)run->listener};
+    run->error = (struct output){.line = hear_error, .context = (void *)run->listener};
+    steering_init(&run->steering);
+    run->steering.progress = run->listener->progress;
+    run->steering.garbage = run->listener->garbage;
+    run->steering.context = run->listener->context;
+}
+
+static void run_done(struct run *run)
+{
+    steering_done(&run->steering);
+}
+
+static bool is_listed(const struct command *command, int exit_code)
+{
+    for (size_t i = 0; i < command->dead_exit_code_count; i++) {
+        if (command->dead_exit_codes[i] == exit_code)
+            return true;
+    }
+    return false;
+}
+
+static bool shell_found_nothing(const struct run *run)
+{
+    const int code = run->end.exit_code;
+
+    return !run->command->argv && (code == EXIT_CANNOT_RUN || code == EXIT_NOT_FOUND) &&
+           run->end.wall < QUICK;
+}
+
+static enum outcome_kind kind_of_exit(const struct run *run)
+{
+    const int code = run->end.exit_code;
+
+    if (code == EXIT_SUCCESS)
+        return OUTCOME_DONE;
+    if (code == EXIT_DATA_ERROR || is_listed(run->command, code))
+        return OUTCOME_PERMANENT;
+    if (code == EXIT_TEMPORARY_FAILURE)
+        return OUTCOME_SNOOZED;
+    return shell_found_nothing(run) ? OUTCOME_RELEASED : OUTCOME_FAILED;
+}
+
+static enum outcome_kind kind_of_ending(const struct run *run)
+{
+    if (run->end.signal != 0)
+        return OUTCOME_FAILED;
+    switch (run->steering.verdict) {
+    case STEERING_DEAD:
+        return OUTCOME_PERMANENT;
+    case STEERING_SNOOZE:
+        return OUTCOME_SNOOZED;
+    case STEERING_NONE:
+        return kind_of_exit(run);
+    }
+    abort(); /* a verdict of no known kind */
+}
+
+static enum outcome_kind kind_of(const struct run *run)
+{
+    switch (run->end.stop) {
+    case STOP_CANCEL:
+        return OUTCOME_CANCELLED;
+    case STOP_LOST_LEASE:
+    case STOP_DRAIN:
+        return OUTCOME_RELEASED;
+    case STOP_TIMEOUT:
+        return OUTCOME_FAILED;
+    case STOP_NONE:
+        return kind_of_ending(run);
+    }
+    abort(); /* a stop of no known kind */
+}
+
+static void say_ending(const struct run *run, struct buffer *text)
+{
+    const char *name = sigabbrev_np(run->end.signal);
+
+    if (run->end.signal != 0 && name)
+        buffer_printf(text, "killed by SIG%s", name);
+    else if (run->end.signal != 0)
+        buffer_printf(text, "killed by signal %d", run->end.signal);
+    else if (run->steering.verdict == STEERING_DEAD && run->steering.reason[0] != '\0')
+        buffer_text(text, run->steering.reason);
+    else if (run->steering.verdict == STEERING_DEAD)
+        buffer_text(text, "said to be dead");
+    else
+        buffer_printf(text, "exit code %d", run->end.exit_code);
+}
+
+static void say_why(const struct run *run, struct buffer *text)
+{
+    char duration[UNITS_TEXT_SIZE];
+
+    switch (run->end.stop) {
+    case STOP_CANCEL:
+        buffer_text(text, "stopped on request");
+        return;
+    case STOP_LOST_LEASE:
+        buffer_text(text, "stopped after its lease was lost");
+        return;
+    case STOP_DRAIN:
+        buffer_text(text, "stopped with its pool");
+        return;
+    case STOP_TIMEOUT:
+        buffer_printf(text, "timed out after %s",
+                      units_format_duration(run->job->timeout, duration));
+        return;
+    case STOP_NONE:
+        say_ending(run, text);
+        return;
+    }
+}
+
+/* Why, and then what it had to say about it. */
+static const char *error_of(const struct run *run, struct arena *arena)
+{
+    CLEANUP(buffer_done) struct buffer text = BUFFER(ERROR_MAX);
+    CLEANUP(buffer_done) struct buffer said = BUFFER(OUTPUT_TAIL_SIZE);
+
+    say_why(run, &text);
+    tail_read_text(&run->error.tail, &said);
+    if (said.length > 0)
+        buffer_printf(&text, ": %s", said.data);
+    arena->failed |= text.failed || said.failed;
+    return arena_text(arena, buffer_str(&text));
+}
+
+static struct bytes bytes_of_tail(const struct tail *tail, struct arena *arena)
+{
+    CLEANUP(buffer_done) struct buffer bytes = BUFFER(OUTPUT_TAIL_SIZE);
+
+    tail_read(tail, &bytes);
+    arena->failed |= bytes.failed;
+    if (bytes.length == 0)
+        return (struct bytes){0};
+    return arena_bytes(arena, (struct bytes){(unsigned char *)bytes.data, bytes.length});
+}
+
+static struct bytes result_of(const struct run *run, enum outcome_kind kind, struct arena *arena)
+{
+    const struct buffer *said = &run->steering.result;
+
+    if (run->steering.has_result)
+        return arena_bytes(arena, (struct bytes){(unsigned char *)said->data, said->length});
+    if (run->command->result_is_stdout && kind == OUTCOME_DONE)
+        return bytes_of_tail(&run->output.tail, arena);
+    return (struct bytes){0};
+}
+
+static usec_t snooze_of(const struct run *run)
+{
+    return run->steering.verdict == STEERING_SNOOZE ? run->steering.snooze_for
+                                                    : run->command->base_delay;
+}
+
+static struct job_run record_of(const struct run *run)
+{
+    return (struct job_run){
+        .execution = run->job->execution,
+        .pool = run->job->pool_id,
+        .worker = run->job->worker,
+        .started_at = run->job->started_at,
+        .wall = run->end.wall,
+        .user = run->end.usage.user,
+        .system = run->end.usage.system,
+        .max_rss_kb = run->end.usage.max_rss_kb,
+        .exit_code = run->end.exit_code,
+        .signal = run->end.signal,
+    };
+}
+
+/* What was put off or stopped has no error of the job's, but its run shows why. */
+static bool is_error(enum outcome_kind kind)
+{
+    return kind == OUTCOME_FAILED || kind == OUTCOME_PERMANENT;
+}
+
+static void judge(const struct run *run, struct command_report *report)
+{
+    struct outcome *outcome = &report->outcome;
+
+    outcome->kind = kind_of(run);
+    outcome->run = record_of(run);
+    outcome->output = bytes_of_tail(&run->both, &report->arena);
+    outcome->result = result_of(run, outcome->kind, &report->arena);
+    if (outcome->kind != OUTCOME_DONE)
+        outcome->run.error = error_of(run, &report->arena);
+    if (outcome->kind == OUTCOME_SNOOZED)
+        outcome->snooze_for = snooze_of(run);
+    report->could_not_start = outcome->kind == OUTCOME_RELEASED && run->end.stop == STOP_NONE;
+    if (is_error(outcome->kind) || report->could_not_start)
+        outcome->error = outcome->run.error;
+    if (report->could_not_start)
+        outcome->run.started_at = 0;
+    report->progress_percent = run->steering.progress_percent;
+    report->progress_text = arena_text(&report->arena, run->steering.progress_text);
+    report->output_bytes = run->both.total;
+}
+
+static void judge_unstarted(const struct command_job *job, const struct error *err,
+                            struct command_report *report)
+{
+    report->could_not_start = true;
+    report->progress_percent = -1;
+    report->progress_text = "";
+    report->outcome = (struct outcome){
+        .kind = OUTCOME_RELEASED,
+        .error = arena_text(&report->arena, err->text),
+        .run = {.execution = job->execution,
+                .pool = job->pool_id,
+                .worker = job->worker,
+                .exit_code = JOB_NO_EXIT_CODE},
+    };
+    report->outcome.run.error = report->outcome.error;
+}
+
+static struct execution_plan plan_of(struct run *run, const char *const *argv,
+                                     const char *const *environment)
+{
+    const struct command *command = run->command;
+
+    return (struct execution_plan){
+        .spawn = {.argv = argv,
+                  .path = variables_get(environment, "PATH"),
+                  .environment = environment,
+                  .cwd = command->cwd,
+                  .umask = command->umask,
+                  .nice = command->nice,
+                  .limits = command->limits,
+                  .account = command->account,
+                  .may_gain_privileges = command->may_gain_privileges},
+        .input = run->job->payload,
+        .timeout = run->job->timeout,
+        .kill_grace = run->job->kill_grace,
+        .received = hear,
+        .context = run,
+    };
+}
+
+static bool cannot_go_on(const struct error *err)
+{
+    return err->code == TH_E_INTERNAL || err->code == TH_E_NO_MEMORY;
+}
+
+static bool run_and_judge(struct run *run, struct execution *execution,
+                          struct command_report *report, struct error *err)
+{
+    const char *const shell[] = {"/bin/sh", "-c", run->command->shell, NULL};
+    const char *const *argv = run->command->argv ? run->command->argv : shell;
+    const char *const *environment;
+
+    if (!variables_build(run->command, run->job, clock_wall(), &report->arena, &environment, err))
+        return false;
+    const struct execution_plan plan = plan_of(run, argv, environment);
+    if (execution_run(execution, &plan, &run->end, err)) {
+        output_end(&run->output);
+        output_end(&run->error);
+        steering_end(&run->steering);
+        judge(run, report);
+    } else if (!cannot_go_on(err)) {
+        judge_unstarted(run->job, err, report);
+    } else {
+        return error_prefix(err, "run job %s", run->job->id);
+    }
+    return !report->arena.failed || error_no_memory(err);
+}
+
+bool command_run(const struct command *command, const struct command_job *job,
+                 struct execution *execution, const struct command_listener *listener,
+                 struct command_report *report_out, struct error *err)
+{
+    CLEANUP(run_done) struct run run = {.command = command, .job = job, .listener = listener};
+
+    assert(command->account && (command->argv || command->shell));
+    run_init(&run);
+    *report_out = (struct command_report){0};
+    if (run_and_judge(&run, execution, report_out, err))
+        return true;
+    command_report_done(report_out);
+    return false;
+}
+
+void command_report_done(struct command_report *report)
+{
+    arena_done(&report->arena);
+}

@@ -1,0 +1,116 @@
+/*
+ * variables.c - the environment of a command.
+ *
+ * The payload never gets here: it would show in /proc, and reach whatever reads variables.
+ */
+#include "worker/variables.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "process/account.h"
+#include "worker/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLAIN_COUNT 5 /* PATH HOME USER LANG TZ */
+#define JOB_COUNT   8 /* TH_* */
+#define NUMBER_SIZE 32
+
+struct list {
+    struct arena *arena;
+    const char **items;
+    size_t count;
+};
+
+static bool is_named(const char *item, const char *name)
+{
+    const size_t length = strlen(name);
+
+    return strncmp(item, name, length) == 0 && item[length] == '=';
+}
+
+static const char *join(struct arena *arena, const char *name, const char *value)
+{
+    const size_t size = strlen(name) + strlen(value) + 2;
+    char *item = arena_alloc(arena, size);
+
+    if (!item)
+        return "";
+    snprintf(item, size, "%s=%s", name, value);
+    return item;
+}
+
+static void set(struct list *list, const char *name, const char *value)
+{
+    size_t i = 0;
+
+    if (!value)
+        return;
+    while (i < list->count && !is_named(list->items[i], name))
+        i++;
+    list->items[i] = join(list->arena, name, value);
+    if (i == list->count)
+        list->count++;
+}
+
+static void set_number(struct list *list, const char *name, int64_t value)
+{
+    char text[NUMBER_SIZE];
+
+    snprintf(text, sizeof text, "%" PRId64, value);
+    set(list, name, text);
+}
+
+static void set_plain(struct list *list, const struct account *account)
+{
+    set(list, "PATH", COMMAND_PATH);
+    set(list, "HOME", account->home);
+    set(list, "USER", account->name);
+    set(list, "LANG", "C.UTF-8");
+    set(list, "TZ", "UTC");
+}
+
+static void set_job(struct list *list, const struct command_job *job, usec_t now)
+{
+    set(list, "TH_JOB_ID", job->id);
+    set(list, "TH_JOB_TYPE", job->type);
+    set(list, "TH_QUEUE", job->queue);
+    set_number(list, "TH_ATTEMPT", job->attempt);
+    set_number(list, "TH_MAX_ATTEMPTS", job->max_attempts);
+    set_number(list, "TH_EXECUTION", job->execution);
+    set(list, "TH_POOL_ID", job->pool_id);
+    if (job->timeout > 0)
+        set_number(list, "TH_DEADLINE", (now + job->timeout) / USEC_PER_SEC);
+}
+
+bool variables_build(const struct command *command, const struct command_job *job, usec_t now,
+                     struct arena *arena, const char *const **environment_out, struct error *err)
+{
+    const size_t most = PLAIN_COUNT + command->pass_env_count + command->env_count + JOB_COUNT;
+    struct list list = {.arena = arena};
+
+    list.items = arena_alloc(arena, (most + 1) * sizeof *list.items);
+    if (!list.items)
+        return error_no_memory(err);
+    set_plain(&list, command->account);
+    for (size_t i = 0; i < command->pass_env_count; i++)
+        set(&list, command->pass_env[i], getenv(command->pass_env[i]));
+    for (size_t i = 0; i < command->env_count; i++)
+        set(&list, command->env[i].name, command->env[i].value);
+    set_job(&list, job, now);
+    if (arena->failed)
+        return error_no_memory(err);
+    *environment_out = list.items;
+    return true;
+}
+
+const char *variables_get(const char *const *environment, const char *name)
+{
+    for (const char *const *item = environment; *item; item++) {
+        if (is_named(*item, name))
+            return *item + strlen(name) + 1;
+    }
+    return NULL;
+}

@@ -1,0 +1,24 @@
+/*
+ * variables.h - the environment of a command: what the handler and the job say, and a few plain
+ * values; of our own environment only what pass_env lists.
+ */
+#ifndef WORKER_VARIABLES_H
+#define WORKER_VARIABLES_H
+
+#include "base/base.h"
+
+struct arena;
+struct command;
+struct command_job;
+struct error;
+
+/* NAME=value, NULL at the end. What is named twice has the value of the last that says it: plain
+ * values, pass_env, the handler's env, TH_*. `now` is wall time. */
+bool variables_build(const struct command *command, const struct command_job *job, usec_t now,
+                     struct arena *arena, const char *const **environment_out,
+                     struct error *err) MUST_CHECK;
+
+/* NULL when it is not there. */
+const char *variables_get(const char *const *environment, const char *name);
+
+#endif
