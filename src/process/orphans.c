@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define LIST_MAX ((size_t)1 << 20)
 
@@ -54,6 +55,31 @@ static bool is_spared(pid_t pid, const pid_t *spared, size_t count)
     return false;
 }
 
+static bool read_children(struct buffer *list, struct error *err)
+{
+    if (io_read_file("/proc/thread-self/children", list, err))
+        return true;
+    err->code = TH_E_INTERNAL;
+    return false;
+}
+
+/* The next number of a list with spaces between; false at its end. */
+static bool next_child(char **list, pid_t *pid_out)
+{
+    char *word = *list;
+    int64_t pid;
+
+    if (!word || *word == '\0')
+        return false;
+    *list += strcspn(word, " ");
+    if (**list == ' ')
+        *(*list)++ = '\0';
+    if (!text_to_int(word, 1, INT_MAX, &pid))
+        return false;
+    *pid_out = (pid_t)pid;
+    return true;
+}
+
 /* Whether it was there to be killed. */
 static bool kill_one(pid_t pid, struct usage *usage)
 {
@@ -71,25 +97,38 @@ bool orphans_kill(const pid_t *spared, size_t spared_count, struct usage *usage,
                   struct error *err)
 {
     CLEANUP(buffer_done) struct buffer list = BUFFER(LIST_MAX);
+    pid_t pid;
 
     *left_out = false;
     if (is_childless())
         return true;
-    if (!io_read_file("/proc/thread-self/children", &list, err)) {
-        err->code = TH_E_INTERNAL;
+    if (!read_children(&list, err))
         return false;
-    }
-    for (char *word = list.data; word && *word != '\0';) {
-        char *end = word + strcspn(word, " ");
-        char *next = *end == '\0' ? end : end + 1;
-        int64_t pid;
-
-        *end = '\0';
-        if (text_to_int(word, 1, INT_MAX, &pid) && !is_spared((pid_t)pid, spared, spared_count))
-            *left_out |= kill_one((pid_t)pid, usage);
-        word = next;
+    for (char *rest = list.data; next_child(&rest, &pid);) {
+        if (!is_spared(pid, spared, spared_count))
+            *left_out |= kill_one(pid, usage);
     }
     /* The kernel may leave out some of a list that changes while it is read. */
     *left_out |= list.length == 0;
+    return true;
+}
+
+static bool is_alive(pid_t pid)
+{
+    siginfo_t info = {0};
+
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
+}
+
+bool orphans_live_in(pid_t group, bool *live_out, struct error *err)
+{
+    CLEANUP(buffer_done) struct buffer list = BUFFER(LIST_MAX);
+    pid_t pid;
+
+    *live_out = false;
+    if (!read_children(&list, err))
+        return false;
+    for (char *rest = list.data; next_child(&rest, &pid);)
+        *live_out |= pid != group && getpgid(pid) == group && is_alive(pid);
     return true;
 }

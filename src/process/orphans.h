@@ -32,4 +32,8 @@ bool orphans_adopt(struct error *err) MUST_CHECK;
 bool orphans_kill(const pid_t *spared, size_t spared_count, struct usage *usage, bool *left_out,
                   struct error *err) MUST_CHECK;
 
+/* Whether a child that has not ended is in `group`, its leader aside. The children of such a one
+ * are seen when it has ended. */
+bool orphans_live_in(pid_t group, bool *live_out, struct error *err) MUST_CHECK;
+
 #endif

@@ -29,6 +29,7 @@
 #define FINAL_READS 16 /* a pipe holds 1 MiB at most, unless root made it larger */
 #define FIRST_PAUSE (USEC_PER_MSEC / 5)
 #define LONG_PAUSE  (50 * USEC_PER_MSEC)
+#define GROUP_PAUSE (5 * USEC_PER_MSEC)
 
 enum phase {
     PHASE_IDLE,
@@ -54,7 +55,7 @@ struct execution {
     struct loop_watch child_watch;
     struct stream streams[SPAWN_FDS];
     struct bytes unsent; /* of the input */
-    struct loop_timer deadline, kill_timer, clear_timer;
+    struct loop_timer deadline, kill_timer, group_timer, clear_timer;
     usec_t clear_pause;
     struct execution_end end;
     usec_t started;
@@ -191,11 +192,6 @@ static void signal_group(const struct execution *execution, int number)
     kill(-execution->child.pid, number);
 }
 
-static void kill_group(void *context)
-{
-    signal_group(context, SIGKILL);
-}
-
 static void time_is_up(void *context)
 {
     struct execution *execution = context;
@@ -244,17 +240,57 @@ static void collect(struct execution *execution)
     execution->phase = PHASE_CLEARING;
 }
 
+static void clear_timers(struct execution *execution)
+{
+    loop_clear_timer(execution->loop, &execution->deadline);
+    loop_clear_timer(execution->loop, &execution->kill_timer);
+    loop_clear_timer(execution->loop, &execution->group_timer);
+    loop_clear_timer(execution->loop, &execution->clear_timer);
+}
+
+static void collect_and_clear(struct execution *execution)
+{
+    collect(execution);
+    clear_timers(execution);
+    execution->clear_pause = FIRST_PAUSE;
+    clear(execution);
+}
+
+/* A shell ends on TERM at once; what it ran has the rest of the grace to end in its own way. */
+static void wait_for_group(void *context)
+{
+    struct execution *execution = context;
+    struct error err;
+    bool live = false;
+
+    if (!orphans_live_in(execution->child.pid, &live, &err))
+        fail(execution, &err);
+    if (live)
+        loop_set_timer(execution->loop, &execution->group_timer, clock_boot() + GROUP_PAUSE);
+    else
+        collect_and_clear(execution);
+}
+
 static void has_ended(void *context, unsigned events)
 {
     struct execution *execution = context;
 
     (void)events;
-    collect(execution);
     loop_unwatch(execution->loop, &execution->child_watch);
-    loop_clear_timer(execution->loop, &execution->deadline);
-    loop_clear_timer(execution->loop, &execution->kill_timer);
-    execution->clear_pause = FIRST_PAUSE;
-    clear(execution);
+    if (execution->kill_timer.is_on)
+        wait_for_group(execution);
+    else
+        collect_and_clear(execution);
+}
+
+static void grace_is_over(void *context)
+{
+    struct execution *execution = context;
+
+    if (execution->child_watch.is_on)
+        signal_group(execution, SIGKILL);
+    else
+        collect_and_clear(execution); /* only its group was waited for */
 }
 
 static bool step_to_end(struct execution *execution, struct error *err)
@@ -284,9 +320,7 @@ static void let_go(struct execution *execution)
     for (int i = 0; i < SPAWN_FDS; i++)
         close_stream(&execution->streams[i]);
     loop_unwatch(execution->loop, &execution->child_watch);
-    loop_clear_timer(execution->loop, &execution->deadline);
-    loop_clear_timer(execution->loop, &execution->kill_timer);
-    loop_clear_timer(execution->loop, &execution->clear_timer);
+    clear_timers(execution);
     if (execution->child.pidfd >= 0)
         close(execution->child.pidfd);
     execution->child.pidfd = -1;
@@ -303,7 +337,8 @@ static void prepare(struct execution *execution)
     }
     execution->child_watch = (struct loop_watch){.call = has_ended, .context = execution};
     execution->deadline = (struct loop_timer){.call = time_is_up, .context = execution};
-    execution->kill_timer = (struct loop_timer){.call = kill_group, .context = execution};
+    execution->kill_timer = (struct loop_timer){.call = grace_is_over, .context = execution};
+    execution->group_timer = (struct loop_timer){.call = wait_for_group, .context = execution};
     execution->clear_timer = (struct loop_timer){.call = clear, .context = execution};
     execution->end = (struct execution_end){.exit_code = -1};
     execution->child.pidfd = -1;
@@ -370,9 +405,9 @@ void execution_stop(struct execution *execution, enum execution_stop why, usec_t
     const usec_t kill_at = clock_boot() + grace;
 
     assert(why != STOP_NONE);
-    if (execution->phase != PHASE_RUNNING || is_over(execution))
+    if (execution->phase != PHASE_RUNNING)
         return;
-    if (execution->end.stop == STOP_NONE) {
+    if (execution->end.stop == STOP_NONE && !is_over(execution)) {
         execution->end.stop = why;
         loop_clear_timer(execution->loop, &execution->deadline);
         signal_group(execution, SIGTERM);

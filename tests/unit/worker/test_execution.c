@@ -18,7 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LONG_TIME (600 * USEC_PER_SEC)
+#define LONG_TIME   (600 * USEC_PER_SEC)
+#define SHORT_GRACE (50 * USEC_PER_MSEC)
 
 static struct loop *loop;
 static struct execution *execution;
@@ -214,7 +215,7 @@ static const struct {
 } stopped[] = {
     {"TERM ends it", "echo x; exec sleep 1000", SIGTERM, -1},
     {"TERM goes to its whole group", "sleep 1000 & echo x; wait", SIGTERM, -1},
-    {"it may end in its own way", "trap 'exit 9' TERM; echo x; sleep 1000 & wait", 0, 9},
+    {"it may end in its own way", "trap 'exit 9' TERM; echo x; while :; do sleep 0.01; done", 0, 9},
     {"one that is stopped ends too", "echo x; kill -STOP $$; sleep 1000", SIGTERM, -1},
 };
 
@@ -240,6 +241,35 @@ START_TEST(what_ignores_term_is_killed_after_the_grace)
     ck_assert_int_ge(end.wall, 20 * USEC_PER_MSEC);
     ck_assert(end.signal == SIGKILL || end.signal == SIGTERM); /* TERM: before its trap */
     ck_assert_int_eq(end.exit_code, -1);
+}
+END_TEST
+
+#define CHILD_CLEANS_UP                                                                            \
+    "sh -c 'trap \"sleep 0.1; echo cleaned; exit\" TERM; echo x; while :; do sleep 0.01; done' &"  \
+    "wait"
+
+START_TEST(the_grace_is_for_the_whole_group)
+{
+    plan.received = stop_at_first_word;
+    run_shell(CHILD_CLEANS_UP);
+    ck_assert_int_eq(end.signal, SIGTERM);
+    ck_assert_str_eq(buffer_str(&received[STREAM_OUTPUT]), "x\ncleaned\n");
+}
+END_TEST
+
+static void stop_soon(void *context, enum execution_stream stream, struct bytes data)
+{
+    receive(context, stream, data);
+    execution_stop(execution, STOP_DRAIN, SHORT_GRACE);
+}
+
+START_TEST(a_group_that_outlives_its_leader_is_killed_after_the_grace)
+{
+    plan.received = stop_soon;
+    run_shell("sh -c 'trap \"\" TERM; echo x; while :; do sleep 1000; done' & wait");
+    ck_assert_int_eq(end.stop, STOP_DRAIN);
+    ck_assert_int_eq(end.signal, SIGTERM);
+    ck_assert_int_ge(end.wall, SHORT_GRACE);
 }
 END_TEST
 
@@ -358,6 +388,8 @@ static TCase *runs_case(const char *name)
     tcase_add_test(runs, output_held_open_by_an_outsider_is_not_waited_for);
     tcase_add_loop_test(runs, a_stop_asks_with_term_first, 0, COUNT_OF(stopped));
     tcase_add_test(runs, what_ignores_term_is_killed_after_the_grace);
+    tcase_add_test(runs, the_grace_is_for_the_whole_group);
+    tcase_add_test(runs, a_group_that_outlives_its_leader_is_killed_after_the_grace);
     tcase_add_test(runs, a_second_stop_brings_the_kill_forward_and_the_first_reason_stays);
     tcase_add_test(runs, a_stop_that_comes_too_late_changes_nothing);
     tcase_add_test(runs, whoever_else_uses_the_loop_is_served_meanwhile);
