@@ -26,8 +26,8 @@ Suite *uuid_suite(void);
 
 /* job */
 Suite *idempotency_suite(void);
-Suite *job_suite(void);
 Suite *job_json_suite(void);
+Suite *job_suite(void);
 Suite *keyed_suite(void);
 Suite *lease_suite(void);
 Suite *retry_suite(void);
@@ -44,10 +44,6 @@ Suite *include_suite(void);
 Suite *reference_suite(void);
 Suite *yaml_tree_suite(void);
 
-/* store */
-Suite *scratch_suite(void);
-Suite *url_suite(void);
-
 /* process */
 Suite *account_suite(void);
 Suite *loop_suite(void);
@@ -56,10 +52,14 @@ Suite *spawn_suite(void);
 
 /* worker */
 Suite *command_suite(void);
-Suite *variables_suite(void);
 Suite *execution_suite(void);
 Suite *output_suite(void);
 Suite *steering_suite(void);
+Suite *variables_suite(void);
+
+/* store */
+Suite *scratch_suite(void);
+Suite *url_suite(void);
 
 /* thctl */
 Suite *options_suite(void);
