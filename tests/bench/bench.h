@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "base/error.h"
 
-#define BENCH_ROUNDS  5
+#define BENCH_ROUNDS  9
 #define BENCH_PAYLOAD 100 /* bytes */
 
 /* Jobs of the work, and how many of them share a transaction. */

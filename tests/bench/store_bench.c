@@ -26,15 +26,6 @@ static const struct bench_row rows[] = {
 };
 /* clang-format on */
 
-static void print_backlog(const char *folder, size_t backlog)
-{
-    double few = reserve_rate(folder, 1000);
-    double many = reserve_rate(folder, backlog);
-
-    printf("%-34s %10.0f jobs/s\n", "reserve 100, 1000 waiting", few);
-    printf("reserve 100, %-21zu %10.0f jobs/s: %.2f of that\n", backlog, many, many / few);
-}
-
 int main(int argc, char **argv)
 {
     int64_t backlog = 1000000;
@@ -46,7 +37,7 @@ int main(int argc, char **argv)
     bench_print_head();
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         bench_run(argv[1], &rows[i]);
-    print_backlog(argv[1], (size_t)backlog);
+    reserve_print(argv[1], (size_t)backlog);
     writers_print(argv[1]);
     wake_print(argv[1]);
     bench_fresh_path(argv[1]);

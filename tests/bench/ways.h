@@ -21,8 +21,8 @@ usec_t store_enqueue_way(const char *folder, struct bench_size size);
 usec_t store_exchange_keep(const char *folder, struct bench_size size);
 usec_t store_exchange_forget(const char *folder, struct bench_size size);
 
-/* reserve_bench.c: reserve and release 100 at a time with so many waiting; jobs/s. */
-double reserve_rate(const char *folder, size_t waiting);
+/* reserve_bench.c: reserve 100 at a time with a thousand and with so many waiting. */
+void reserve_print(const char *folder, size_t backlog);
 
 /* writers_bench.c: two writers at full load; the longest call of each kind, in microseconds. */
 void writers_print(const char *folder);
