@@ -109,6 +109,25 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
     buffer->length += length;
 }
 
+void buffer_shell_word(struct buffer *buffer, const char *word)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "_.:-/,=@%+";
+
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+        buffer_text(buffer, word);
+        return;
+    }
+    buffer_char(buffer, '\'');
+    for (; *word != '\0'; word++) {
+        if (*word == '\'')
+            buffer_text(buffer, "'\\''");
+        else
+            buffer_char(buffer, *word);
+    }
+    buffer_char(buffer, '\'');
+}
+
 char *buffer_reserve(struct buffer *buffer, size_t length)
 {
     if (!make_room(buffer, length))
@@ -120,6 +139,7 @@ void buffer_clear(struct buffer *buffer)
 {
     buffer->length = 0;
     buffer->failed = false;
+    buffer->too_long = false;
     if (buffer->data)
         buffer->data[0] = '\0';
 }

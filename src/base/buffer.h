@@ -34,6 +34,9 @@ void buffer_text(struct buffer *buffer, const char *text);
 void buffer_char(struct buffer *buffer, char c);
 void buffer_printf(struct buffer *buffer, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* As one word of a shell: in quotes where it needs them. */
+void buffer_shell_word(struct buffer *buffer, const char *word);
+
 /* Room for `length` more bytes, zeroed, that the caller writes itself and then adds to `length`;
  * NULL after a failure. */
 char *buffer_reserve(struct buffer *buffer, size_t length) MUST_CHECK;

@@ -219,6 +219,28 @@ START_TEST(a_buffer_can_be_used_again_once_done)
 }
 END_TEST
 
+static const struct {
+    const char *rule;
+    const char *word, *quoted;
+} words[] = {
+    {"a word stays", "/srv/jobs.yaml", "/srv/jobs.yaml"},
+    {"a space is quoted", "my jobs.yaml", "'my jobs.yaml'"},
+    {"a quote ends and begins quotes", "it's", "'it'\\''s'"},
+    {"a dollar means nothing", "$HOME", "'$HOME'"},
+    {"nothing is a word", "", "''"},
+};
+
+START_TEST(a_word_comes_back_from_a_shell)
+{
+    struct buffer buffer = BUFFER(100);
+
+    buffer_shell_word(&buffer, words[_i].word);
+    ck_assert_msg(strcmp(buffer_str(&buffer), words[_i].quoted) == 0, "%s: %s", words[_i].rule,
+                  buffer_str(&buffer));
+    buffer_done(&buffer);
+}
+END_TEST
+
 Suite *buffer_suite(void)
 {
     Suite *suite = suite_create("base/buffer");
@@ -233,6 +255,7 @@ Suite *buffer_suite(void)
     tcase_add_test(growth, a_reservation_that_is_used_in_part_ends_in_a_nul);
     tcase_add_test(growth, clear_forgets_bytes_and_failure_but_keeps_memory);
     tcase_add_test(growth, a_buffer_can_be_used_again_once_done);
+    tcase_add_loop_test(growth, a_word_comes_back_from_a_shell, 0, COUNT_OF(words));
     suite_add_tcase(suite, growth);
 
     tcase_add_loop_test(limit, the_length_may_reach_the_limit, 0, COUNT_OF(fives));
