@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/base.h"
+#include "base/log.h"
 #include "config/diagnostics.h"
 #include "config/field.h"
 #include "job/job.h"
@@ -114,18 +115,6 @@ struct cron_config {
 struct http_config {
     const char *listen;     /* HOST:PORT, [ADDRESS]:PORT or unix:PATH */
     const char *token_file; /* NULL: none */
-};
-
-enum log_level {
-    LEVEL_ERROR,
-    LEVEL_WARNING,
-    LEVEL_INFO,
-    LEVEL_DEBUG,
-};
-
-enum log_format {
-    FORMAT_LOGFMT,
-    FORMAT_JSON,
 };
 
 struct log_config {

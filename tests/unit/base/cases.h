@@ -9,5 +9,6 @@
 #include <check.h>
 
 TCase *json_scan_case(void);
+TCase *log_waiting_case(void);
 
 #endif
