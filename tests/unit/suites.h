@@ -51,8 +51,11 @@ Suite *yaml_tree_suite(void);
 /* process */
 Suite *account_suite(void);
 Suite *loop_suite(void);
+Suite *notify_suite(void);
 Suite *orphans_suite(void);
+Suite *outage_suite(void);
 Suite *spawn_suite(void);
+Suite *title_suite(void);
 
 /* worker */
 Suite *command_suite(void);
