@@ -50,6 +50,7 @@ Suite *yaml_tree_suite(void);
 
 /* process */
 Suite *account_suite(void);
+Suite *lease_table_suite(void);
 Suite *loop_suite(void);
 Suite *notify_suite(void);
 Suite *orphans_suite(void);

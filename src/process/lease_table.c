@@ -1,0 +1,355 @@
+/*
+ * lease_table.c - shared memory: every job handed out, who started it, when it must stop.
+ *
+ * One mapping in three parts, each on pages of its own:
+ *
+ *     words     generation 32 | state 3 | worker 29      workers may write them
+ *     stops     generation 20 | milliseconds 44          workers may read them
+ *     secrets   the lease; generation 32 | flags 32      workers do not map them
+ *
+ * Invariants:
+ *   - The word is the entry: what the other two parts say counts only while their generation is
+ *     that of the word, and the word is not free.
+ *   - A generation begins when its word is published, after the other two parts are filled in. A
+ *     dispatcher that dies before that leaves the entry free.
+ *   - A word keeps its generation while it is free, so that the next use has another one.
+ *   - Whoever copies a lease looks at the word again afterwards: the lease is whole if the word is
+ *     still of that generation.
+ */
+#include "process/lease_table.h"
+
+#include "base/error.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define CAPACITY_MAX ((size_t)1 << 20)
+
+#define WORKER_BITS     29
+#define STATE_BITS      3
+#define GENERATION_FROM (WORKER_BITS + STATE_BITS)
+#define WORKER_MAX      (((uint32_t)1 << WORKER_BITS) - 1)
+#define STATE_MASK      (((uint32_t)1 << STATE_BITS) - 1)
+
+#define STOP_BITS 44
+#define STOP_MAX  (((uint64_t)1 << STOP_BITS) - 1)
+
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "a lock would stay locked when its holder is killed");
+
+struct secret {
+    struct held_lease lease;
+    _Atomic uint64_t flags;
+};
+
+/* Each process has its own copy of this; what it points to is shared. */
+struct lease_table {
+    size_t capacity;
+    size_t cursor; /* where the dispatcher looks for a free entry first */
+    size_t words_size, stops_size, secrets_size; /* of the parts, in whole pages */
+    _Atomic uint64_t *words;
+    _Atomic uint64_t *stops;
+    struct secret *secrets; /* NULL in workers */
+};
+
+/* ---- words ---- */
+
+static uint64_t make_word(uint32_t generation, enum hold_state state, uint32_t worker)
+{
+    return (uint64_t)generation << GENERATION_FROM | (uint64_t)state << WORKER_BITS | worker;
+}
+
+static uint32_t generation_of(uint64_t word)
+{
+    return (uint32_t)(word >> GENERATION_FROM);
+}
+
+/* What is none of our states was written by a worker gone wrong: nobody can start it either. */
+static enum hold_state state_of(uint64_t word)
+{
+    const unsigned state = (unsigned)(word >> WORKER_BITS) & STATE_MASK;
+
+    return state <= HOLD_REVOKED ? (enum hold_state)state : HOLD_REVOKED;
+}
+
+static uint32_t worker_of(uint64_t word)
+{
+    return (uint32_t)word & WORKER_MAX;
+}
+
+/* Free when the hold is over. It may come from a worker, and name any entry. */
+static uint64_t look(const struct lease_table *table, struct hold hold)
+{
+    const uint64_t nothing = make_word(hold.generation, HOLD_FREE, 0);
+
+    if (hold.entry >= table->capacity)
+        return nothing;
+    const uint64_t word = atomic_load(&table->words[hold.entry]);
+    return generation_of(word) == hold.generation ? word : nothing;
+}
+
+static bool is_held(const struct lease_table *table, struct hold hold)
+{
+    return state_of(look(table, hold)) != HOLD_FREE;
+}
+
+/* The one change of a word: from exactly this to that. */
+static bool change(struct lease_table *table, struct hold hold, uint64_t from, uint64_t to)
+{
+    if (hold.entry >= table->capacity)
+        return false;
+    return atomic_compare_exchange_strong(&table->words[hold.entry], &from, to);
+}
+
+/* ---- stops ---- */
+
+/* Rounded down: to stop early is safe. */
+static uint64_t make_stop(uint32_t generation, usec_t at)
+{
+    uint64_t milliseconds = at > 0 ? (uint64_t)(at / USEC_PER_MSEC) : 0;
+
+    if (milliseconds > STOP_MAX)
+        milliseconds = STOP_MAX;
+    return (uint64_t)generation << STOP_BITS | milliseconds;
+}
+
+static bool is_same_generation(uint64_t stop, uint64_t other)
+{
+    return stop >> STOP_BITS == other >> STOP_BITS;
+}
+
+/* ---- the mapping ---- */
+
+static size_t whole_pages(size_t size)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    return (size + page - 1) / page * page;
+}
+
+static bool map(struct lease_table *table, struct error *err)
+{
+    table->words_size = whole_pages(table->capacity * sizeof *table->words);
+    table->stops_size = whole_pages(table->capacity * sizeof *table->stops);
+    table->secrets_size = whole_pages(table->capacity * sizeof *table->secrets);
+    unsigned char *memory = mmap(NULL, table->words_size + table->stops_size + table->secrets_size,
+                                 PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        return error_errno(err, TH_E_NO_MEMORY, errno, "map the lease table");
+    table->words = (void *)memory;
+    table->stops = (void *)(memory + table->words_size);
+    table->secrets = (void *)(memory + table->words_size + table->stops_size);
+    return true;
+}
+
+bool lease_table_open(size_t capacity, struct lease_table **table_out, struct error *err)
+{
+    if (capacity == 0 || capacity > CAPACITY_MAX)
+        return error_set(err, TH_E_INVALID, "a lease table has 1 to %zu entries", CAPACITY_MAX);
+
+    struct lease_table *table = calloc(1, sizeof *table);
+    if (!table)
+        return error_no_memory(err);
+    table->capacity = capacity;
+    if (!map(table, err)) {
+        free(table);
+        return false;
+    }
+    *table_out = table;
+    return true;
+}
+
+void lease_table_close(struct lease_table **table)
+{
+    struct lease_table *closed = *table;
+
+    if (!closed)
+        return;
+    munmap((void *)closed->words, closed->words_size + closed->stops_size);
+    if (closed->secrets)
+        munmap(closed->secrets, closed->secrets_size);
+    free(closed);
+    *table = NULL;
+}
+
+size_t lease_table_capacity(const struct lease_table *table)
+{
+    return table->capacity;
+}
+
+bool lease_table_restrict(struct lease_table *table, struct error *err)
+{
+    if (munmap(table->secrets, table->secrets_size))
+        return error_errno(err, TH_E_INTERNAL, errno, "unmap the leases");
+    table->secrets = NULL;
+    if (mprotect((void *)table->stops, table->stops_size, PROT_READ))
+        return error_errno(err, TH_E_INTERNAL, errno, "write-protect the lease table");
+    return true;
+}
+
+/* ---- the dispatcher ---- */
+
+/* False when the entry is free, or was freed while we copied. */
+static bool copy_entry(const struct lease_table *table, size_t entry, struct hold_view *view_out)
+{
+    const uint64_t word = atomic_load(&table->words[entry]);
+    const struct hold hold = {(uint32_t)entry, generation_of(word)};
+
+    if (state_of(word) == HOLD_FREE)
+        return false;
+    view_out->hold = hold;
+    view_out->lease = table->secrets[entry].lease;
+    atomic_thread_fence(memory_order_acquire);
+    view_out->state = lease_table_state(table, hold, &view_out->worker);
+    return view_out->state != HOLD_FREE;
+}
+
+bool lease_table_next(const struct lease_table *table, size_t *position, struct hold_view *view_out)
+{
+    assert(table->secrets);
+    while (*position < table->capacity) {
+        if (copy_entry(table, (*position)++, view_out))
+            return true;
+    }
+    return false;
+}
+
+/* The capacity when all are in use. */
+static size_t find_free(const struct lease_table *table)
+{
+    for (size_t i = 0; i < table->capacity; i++) {
+        const size_t entry = (table->cursor + i) % table->capacity;
+
+        if (state_of(atomic_load(&table->words[entry])) == HOLD_FREE)
+            return entry;
+    }
+    return table->capacity;
+}
+
+bool lease_table_hand(struct lease_table *table, const struct held_lease *lease, usec_t stop_at,
+                      struct hold *hold_out)
+{
+    assert(table->secrets);
+    const size_t entry = find_free(table);
+    if (entry == table->capacity)
+        return false;
+    const uint32_t generation = generation_of(atomic_load(&table->words[entry])) + 1;
+    /* Nobody shall see anything of the new lease while the word still looks like the old one. */
+    atomic_thread_fence(memory_order_release);
+    table->secrets[entry].lease = *lease;
+    atomic_store(&table->secrets[entry].flags, (uint64_t)generation << 32);
+    atomic_store(&table->stops[entry], make_stop(generation, stop_at));
+    atomic_store(&table->words[entry], make_word(generation, HOLD_HANDED, 0));
+    table->cursor = (entry + 1) % table->capacity;
+    *hold_out = (struct hold){(uint32_t)entry, generation};
+    return true;
+}
+
+bool lease_table_revoke(struct lease_table *table, struct hold hold)
+{
+    return change(table, hold, make_word(hold.generation, HOLD_HANDED, 0),
+                  make_word(hold.generation, HOLD_REVOKED, 0));
+}
+
+void lease_table_free(struct lease_table *table, struct hold hold)
+{
+    uint64_t word;
+
+    /* Again when a worker has changed it meanwhile. */
+    do {
+        word = look(table, hold);
+    } while (state_of(word) != HOLD_FREE &&
+             !change(table, hold, word, make_word(hold.generation, HOLD_FREE, 0)));
+}
+
+unsigned lease_table_flags(const struct lease_table *table, struct hold hold)
+{
+    assert(table->secrets);
+    if (!is_held(table, hold))
+        return 0;
+    const uint64_t flags = atomic_load(&table->secrets[hold.entry].flags);
+    return flags >> 32 == hold.generation ? (unsigned)flags : 0;
+}
+
+/* ---- workers ---- */
+
+bool lease_table_start(struct lease_table *table, struct hold hold, uint32_t worker)
+{
+    assert(worker > 0 && worker <= WORKER_MAX);
+    return change(table, hold, make_word(hold.generation, HOLD_HANDED, 0),
+                  make_word(hold.generation, HOLD_STARTED, worker));
+}
+
+void lease_table_finish(struct lease_table *table, struct hold hold, uint32_t worker)
+{
+    assert(worker > 0 && worker <= WORKER_MAX);
+    /* When it was freed meanwhile there is nothing left to finish. */
+    (void)change(table, hold, make_word(hold.generation, HOLD_STARTED, worker),
+                 make_word(hold.generation, HOLD_FINISHED, worker));
+}
+
+usec_t lease_table_stop_at(const struct lease_table *table, struct hold hold)
+{
+    if (!is_held(table, hold))
+        return 0;
+    const uint64_t stop = atomic_load(&table->stops[hold.entry]);
+    if (!is_same_generation(stop, make_stop(hold.generation, 0)))
+        return 0;
+    return (usec_t)(stop & STOP_MAX) * USEC_PER_MSEC;
+}
+
+/* ---- anybody ---- */
+
+enum hold_state lease_table_state(const struct lease_table *table, struct hold hold,
+                                  uint32_t *worker_out)
+{
+    const uint64_t word = look(table, hold);
+
+    if (worker_out)
+        *worker_out = worker_of(word);
+    return state_of(word);
+}
+
+bool lease_table_is_running(const struct lease_table *table, uint32_t worker)
+{
+    for (size_t i = 0; i < table->capacity; i++) {
+        const uint64_t word = atomic_load(&table->words[i]);
+
+        if (state_of(word) == HOLD_STARTED && worker_of(word) == worker)
+            return true;
+    }
+    return false;
+}
+
+/* ---- the heartbeater ---- */
+
+void lease_table_confirm(struct lease_table *table, struct hold hold, usec_t stop_at)
+{
+    const uint64_t later = make_stop(hold.generation, stop_at);
+
+    if (!is_held(table, hold))
+        return;
+    uint64_t stop = atomic_load(&table->stops[hold.entry]);
+    while (is_same_generation(stop, later) && stop < later) {
+        if (atomic_compare_exchange_weak(&table->stops[hold.entry], &stop, later))
+            return;
+    }
+}
+
+bool lease_table_flag(struct lease_table *table, struct hold hold, unsigned flags)
+{
+    assert(table->secrets);
+    if (!is_held(table, hold))
+        return false;
+    _Atomic uint64_t *place = &table->secrets[hold.entry].flags;
+    uint64_t before = atomic_load(place);
+    while (before >> 32 == hold.generation && (before | flags) != before) {
+        if (atomic_compare_exchange_weak(place, &before, before | flags))
+            return true;
+    }
+    return false;
+}
