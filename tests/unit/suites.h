@@ -52,10 +52,13 @@ Suite *yaml_tree_suite(void);
 Suite *account_suite(void);
 Suite *lease_table_suite(void);
 Suite *loop_suite(void);
+Suite *message_suite(void);
 Suite *notify_suite(void);
 Suite *orphans_suite(void);
 Suite *outage_suite(void);
+Suite *result_suite(void);
 Suite *spawn_suite(void);
+Suite *task_suite(void);
 Suite *title_suite(void);
 
 /* worker */

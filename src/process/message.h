@@ -1,0 +1,132 @@
+/*
+ * message.h - what our processes say to each other, and the sockets that carry it.
+ *
+ *   master      -> anybody     struct order    what to do; the result socket of a new worker
+ *   anybody     -> master      struct report   ready; a worker's end has been dealt with
+ *   dispatcher  -> workers     struct task     a job to run; one socket, any idle worker takes it
+ *   worker      -> dispatcher  struct result   how it ended; a socket per worker
+ *   dispatcher  -> worker      struct halt     stop that run; the same socket, the other way
+ *
+ * All sockets are SOCK_SEQPACKET pairs: a message is whole or not there, and an end that closes is
+ * seen. They are close-on-exec and do not block. Both ends run the same binary, so a message is the
+ * struct itself with its texts behind it.
+ */
+#ifndef PROCESS_MESSAGE_H
+#define PROCESS_MESSAGE_H
+
+#include "base/base.h"
+#include "base/uuid.h"
+#include "job/outcome.h"
+#include "process/lease_table.h"
+
+struct arena;
+struct error;
+
+/* What became of a message. */
+enum delivery {
+    DELIVERY_DONE,   /* sent, or received */
+    DELIVERY_NONE,   /* no room, or nothing there, for now */
+    DELIVERY_CLOSED, /* the other end is gone */
+    DELIVERY_FAILED, /* err says why */
+};
+
+/* Two connected ends, close-on-exec and non-blocking. */
+bool message_pair(int ends_out[2], struct error *err) MUST_CHECK;
+
+/* ---- master and its children ---- */
+
+enum order_kind {
+    ORDER_WORKER_STARTED, /* dispatcher: worker, serial, pid; with the end of its result socket */
+    ORDER_WORKER_ENDED,   /* dispatcher: serial, status; nothing of it is left alive */
+    ORDER_PAUSE,          /* dispatcher: reserve nothing, give back what nobody started */
+    ORDER_RESUME,         /* dispatcher */
+    ORDER_DRAIN,          /* dispatcher: as pause, and exit when nothing is held */
+    ORDER_STOP,           /* dispatcher: as drain, and stop what runs */
+    ORDER_EXIT,           /* the others: finish what is at hand, and exit with 0 */
+};
+
+struct order {
+    enum order_kind kind;
+    int worker;      /* its number, 1 and up */
+    uint32_t serial; /* of its process; never used twice in a pool's life */
+    int pid;
+    int status; /* as waitpid() has it */
+};
+
+enum report_kind {
+    REPORT_READY,
+    REPORT_WORKER_SETTLED, /* dispatcher: nothing of that worker's is left to settle */
+};
+
+struct report {
+    enum report_kind kind;
+    uint32_t serial;
+};
+
+/* `fd` goes along unless it is -1; it stays the caller's. */
+enum delivery order_send(int socket, const struct order *order, int fd, struct error *err);
+/* *fd_out is -1 unless one came along; it is the caller's. */
+enum delivery order_receive(int socket, struct order *order_out, int *fd_out, struct error *err);
+enum delivery report_send(int socket, const struct report *report, struct error *err);
+enum delivery report_receive(int socket, struct report *report_out, struct error *err);
+
+/* ---- dispatcher and workers ---- */
+
+/* One execution of one job. Limits are resolved. */
+struct task {
+    struct hold hold;
+    struct uuid id;
+    const char *type;
+    const char *queue;
+    size_t handler; /* its place in config->handlers */
+    int attempt;    /* 1 is the first */
+    int max_attempts;
+    int64_t execution;
+    usec_t timeout;      /* 0: none */
+    usec_t clock_offset; /* the database's clock is ours plus this */
+    bool is_json;        /* what the payload is */
+    struct bytes payload;
+};
+
+/* A payload over 16 KiB travels in a sealed memfd. */
+enum delivery task_send(int socket, const struct task *task, struct error *err);
+/* The task points into the arena. */
+enum delivery task_receive(int socket, struct arena *arena, struct task *task_out,
+                           struct error *err);
+
+/* How many bytes of tasks nobody has taken yet. */
+size_t task_backlog(int socket);
+
+struct result {
+    struct hold hold;
+    struct outcome outcome;
+    bool could_not_start; /* then it is OUTCOME_RELEASED, and its error says why */
+};
+
+/* A result is looked at first and taken off when it has been settled: a dispatcher that dies in
+ * between leaves it to the next one. */
+enum delivery result_send(int socket, const struct result *result, struct error *err);
+/* The next one that has not been looked at; it points into the arena. What is no result is
+ * DELIVERY_FAILED, and counts as looked at. run.pool stays behind. */
+enum delivery result_look(int socket, struct arena *arena, struct result *result_out,
+                          struct error *err);
+/* Takes off the oldest `count` of those that were looked at. */
+bool result_take(int socket, size_t count, struct error *err) MUST_CHECK;
+/* For a dispatcher that gets the socket, also as the first one: looks from the oldest on. */
+bool result_rewind(int socket, struct error *err) MUST_CHECK;
+
+enum halt_reason {
+    HALT_CANCEL,
+    HALT_LOST_LEASE,
+    HALT_DRAIN,
+};
+
+struct halt {
+    struct hold hold;
+    enum halt_reason reason;
+};
+
+enum delivery halt_send(int socket, const struct halt *halt, struct error *err);
+enum delivery halt_receive(int socket, struct halt *halt_out, struct error *err);
+
+#endif

@@ -1,0 +1,179 @@
+/*
+ * result.c - results of message.h: how a run ended, from its worker to the dispatcher.
+ *
+ * Looking is recv() with MSG_PEEK and SO_PEEK_OFF: each look goes on where the last one ended, and
+ * taking off moves that place back by as much. Both belong to the socket, not to the process, so
+ * the next dispatcher finds what the last one left.
+ *
+ * A worker runs other people's code: nothing that it sends is trusted to be a result.
+ */
+#include "process/message.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "process/channel.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* A struct result without its texts. The pool's name is not sent: the dispatcher knows it. */
+struct result_head {
+    struct hold hold;
+    usec_t snooze_for;
+    int64_t execution;
+    usec_t started_at, wall, user, system;
+    int64_t max_rss_kb;
+    uint32_t kind, run_outcome;
+    int32_t worker, exit_code, signal;
+    uint32_t could_not_start;
+    uint32_t has_one_error; /* the run's error is the outcome's, sent once */
+};
+
+enum result_text {
+    TEXT_ERROR,
+    TEXT_RUN_ERROR,
+    TEXT_RESULT,
+    TEXT_OUTPUT,
+    RESULT_TEXTS,
+};
+
+static struct bytes bytes_of(const char *text)
+{
+    return (struct bytes){(const unsigned char *)text, text ? strlen(text) : 0};
+}
+
+static struct result_head make_head(const struct result *result)
+{
+    const struct outcome *outcome = &result->outcome;
+    const struct job_run *run = &outcome->run;
+
+    return (struct result_head){
+        .hold = result->hold,
+        .snooze_for = outcome->snooze_for,
+        .execution = run->execution,
+        .started_at = run->started_at,
+        .wall = run->wall,
+        .user = run->user,
+        .system = run->system,
+        .max_rss_kb = run->max_rss_kb,
+        .kind = outcome->kind,
+        .run_outcome = run->outcome,
+        .worker = run->worker,
+        .exit_code = run->exit_code,
+        .signal = run->signal,
+        .could_not_start = result->could_not_start,
+        .has_one_error = text_equal(outcome->error, run->error),
+    };
+}
+
+enum delivery result_send(int socket, const struct result *result, struct error *err)
+{
+    const struct outcome *outcome = &result->outcome;
+    struct result_head head = make_head(result);
+    const struct letter letter = {
+        .kind = LETTER_RESULT,
+        .head = &head,
+        .head_size = sizeof head,
+        .texts =
+            {
+                [TEXT_ERROR] = bytes_of(outcome->error),
+                [TEXT_RUN_ERROR] = bytes_of(head.has_one_error ? NULL : outcome->run.error),
+                [TEXT_RESULT] = outcome->result,
+                [TEXT_OUTPUT] = outcome->output,
+            },
+        .text_count = RESULT_TEXTS,
+        .fd = -1,
+    };
+
+    return channel_send(socket, &letter, err);
+}
+
+static const char *text_at(const struct letter *letter, enum result_text index)
+{
+    return (const char *)letter->texts[index].data;
+}
+
+static struct job_run read_run(const struct result_head *head, const struct letter *letter)
+{
+    return (struct job_run){
+        .execution = head->execution,
+        .worker = head->worker,
+        .started_at = head->started_at,
+        .wall = head->wall,
+        .user = head->user,
+        .system = head->system,
+        .max_rss_kb = head->max_rss_kb,
+        .outcome = (enum run_outcome)head->run_outcome,
+        .exit_code = head->exit_code,
+        .signal = head->signal,
+        .error = text_at(letter, head->has_one_error ? TEXT_ERROR : TEXT_RUN_ERROR),
+    };
+}
+
+enum delivery result_look(int socket, struct arena *arena, struct result *result_out,
+                          struct error *err)
+{
+    struct result_head head = {0};
+    struct letter letter = {
+        .kind = LETTER_RESULT,
+        .head = &head,
+        .head_size = sizeof head,
+        .text_count = RESULT_TEXTS,
+    };
+    const enum delivery delivery = channel_look(socket, arena, &letter, err);
+
+    if (delivery != DELIVERY_DONE)
+        return delivery;
+    if (head.kind > OUTCOME_UNSTARTABLE || head.run_outcome > RUN_STALLED) {
+        error_set(err, TH_E_INTERNAL, "there is no outcome %u and %u", head.kind, head.run_outcome);
+        return DELIVERY_FAILED;
+    }
+    *result_out = (struct result){
+        .hold = head.hold,
+        .outcome =
+            {
+                .kind = (enum outcome_kind)head.kind,
+                .error = text_at(&letter, TEXT_ERROR),
+                .snooze_for = head.snooze_for,
+                .result = letter.texts[TEXT_RESULT],
+                .output = letter.texts[TEXT_OUTPUT],
+                .run = read_run(&head, &letter),
+            },
+        .could_not_start = head.could_not_start != 0,
+    };
+    return DELIVERY_DONE;
+}
+
+/* Without a place to put it: the kernel drops what has no room, and tells how long it was. */
+static ssize_t drop_oldest(int socket)
+{
+    ssize_t length;
+
+    do {
+        length = recv(socket, NULL, 0, MSG_TRUNC);
+    } while (length < 0 && (errno == EINTR || errno == ECONNRESET));
+    return length;
+}
+
+bool result_take(int socket, size_t count, struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const ssize_t length = drop_oldest(socket);
+
+        if (length < 0)
+            return error_errno(err, TH_E_INTERNAL, errno, "take a result off");
+        if (length == 0)
+            return error_set(err, TH_E_INTERNAL, "take a result off: there is none");
+    }
+    return true;
+}
+
+bool result_rewind(int socket, struct error *err)
+{
+    const int start = 0;
+
+    if (setsockopt(socket, SOL_SOCKET, SO_PEEK_OFF, &start, sizeof start))
+        return error_errno(err, TH_E_INTERNAL, errno, "look at results from the oldest on");
+    return true;
+}

@@ -1,0 +1,192 @@
+/*
+ * task.c - tasks of message.h: a job on its way from the dispatcher to any idle worker.
+ *
+ * A payload up to 16 KiB lies in the datagram. A longer one lies in a sealed memfd that goes along,
+ * so that the socket's buffer holds many tasks whatever their payloads are.
+ */
+#include "process/message.h"
+
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "process/channel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define INLINE_MAX ((size_t)16 * 1024)
+
+/* A struct task without its texts, and without gaps: what lies in a gap would be sent as well. */
+struct task_head {
+    struct uuid id;
+    struct hold hold;
+    uint64_t handler;
+    int64_t execution;
+    usec_t timeout;
+    usec_t clock_offset;
+    uint64_t file_length; /* of the payload, when it is in a file */
+    int32_t attempt, max_attempts;
+    uint32_t is_json;
+    uint32_t has_file;
+};
+
+enum task_text {
+    TEXT_TYPE,
+    TEXT_QUEUE,
+    TEXT_PAYLOAD,
+    TASK_TEXTS,
+};
+
+static struct bytes bytes_of(const char *text)
+{
+    return (struct bytes){(const unsigned char *)text, strlen(text)};
+}
+
+static bool put_into_file(struct bytes payload, int *fd_out, struct error *err)
+{
+    *fd_out = memfd_create("payload", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (*fd_out < 0)
+        return error_errno(err, TH_E_INTERNAL, errno, "open a file in memory");
+    if (!io_write_all(*fd_out, payload.data, payload.length, err))
+        return error_prefix(err, "a file in memory");
+    if (fcntl(*fd_out, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL))
+        return error_errno(err, TH_E_INTERNAL, errno, "seal a file in memory");
+    return true;
+}
+
+enum delivery task_send(int socket, const struct task *task, struct error *err)
+{
+    const bool has_file = task->payload.length > INLINE_MAX;
+    AUTO_CLOSE int fd = -1;
+    struct task_head head = {
+        .id = task->id,
+        .hold = task->hold,
+        .handler = task->handler,
+        .execution = task->execution,
+        .timeout = task->timeout,
+        .clock_offset = task->clock_offset,
+        .file_length = has_file ? task->payload.length : 0,
+        .attempt = task->attempt,
+        .max_attempts = task->max_attempts,
+        .is_json = task->is_json,
+        .has_file = has_file,
+    };
+    struct letter letter = {
+        .kind = LETTER_TASK,
+        .head = &head,
+        .head_size = sizeof head,
+        .texts = {[TEXT_TYPE] = bytes_of(task->type), [TEXT_QUEUE] = bytes_of(task->queue)},
+        .text_count = TASK_TEXTS,
+    };
+
+    if (has_file && !put_into_file(task->payload, &fd, err))
+        return DELIVERY_FAILED;
+    if (!has_file)
+        letter.texts[TEXT_PAYLOAD] = task->payload;
+    letter.fd = fd;
+    return channel_send(socket, &letter, err);
+}
+
+static bool read_exactly(int fd, unsigned char *data, size_t length, struct error *err)
+{
+    size_t done = 0;
+
+    while (done < length) {
+        const ssize_t count = pread(fd, data + done, length - done, (off_t)done);
+
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return error_errno(err, TH_E_INTERNAL, errno, "read a payload");
+        if (count == 0)
+            return error_set(err, TH_E_INTERNAL, "a payload ends after %zu of %zu bytes", done,
+                             length);
+        done += (size_t)count;
+    }
+    return true;
+}
+
+/* At its place, not at the file's own: that one was moved by writing, and is shared. */
+static bool read_file(int fd, uint64_t length, struct arena *arena, struct bytes *payload_out,
+                      struct error *err)
+{
+    struct stat status;
+
+    if (fstat(fd, &status))
+        return error_errno(err, TH_E_INTERNAL, errno, "look at a payload");
+    if (status.st_size < 0 || (uint64_t)status.st_size != length)
+        return error_set(err, TH_E_INTERNAL, "a payload of %" PRIu64 " bytes in a file of %jd",
+                         length, (intmax_t)status.st_size);
+    unsigned char *data = arena_alloc(arena, length + 1);
+    if (!data)
+        return error_no_memory(err);
+    *payload_out = (struct bytes){data, length};
+    return read_exactly(fd, data, length, err);
+}
+
+static bool find_payload(const struct task_head *head, const struct letter *letter, int fd,
+                         struct arena *arena, struct bytes *payload_out, struct error *err)
+{
+    if (!letter->texts[TEXT_TYPE].data || !letter->texts[TEXT_QUEUE].data)
+        return error_set(err, TH_E_INTERNAL, "a task without a type or a queue");
+    if ((fd >= 0) != (head->has_file != 0))
+        return error_set(err, TH_E_INTERNAL, "a task that should%s have come with a file",
+                         fd >= 0 ? " not" : "");
+    if (fd >= 0)
+        return read_file(fd, head->file_length, arena, payload_out, err);
+    *payload_out = letter->texts[TEXT_PAYLOAD];
+    return true;
+}
+
+enum delivery task_receive(int socket, struct arena *arena, struct task *task_out,
+                           struct error *err)
+{
+    struct task_head head = {0};
+    struct letter letter = {
+        .kind = LETTER_TASK,
+        .head = &head,
+        .head_size = sizeof head,
+        .text_count = TASK_TEXTS,
+        .fd = -1,
+        .takes_fd = true,
+    };
+    const enum delivery delivery = channel_receive(socket, arena, &letter, err);
+    AUTO_CLOSE int fd = letter.fd;
+    struct bytes payload;
+
+    if (delivery != DELIVERY_DONE)
+        return delivery;
+    if (!find_payload(&head, &letter, fd, arena, &payload, err))
+        return DELIVERY_FAILED;
+    *task_out = (struct task){
+        .hold = head.hold,
+        .id = head.id,
+        .type = (const char *)letter.texts[TEXT_TYPE].data,
+        .queue = (const char *)letter.texts[TEXT_QUEUE].data,
+        .handler = head.handler,
+        .attempt = head.attempt,
+        .max_attempts = head.max_attempts,
+        .execution = head.execution,
+        .timeout = head.timeout,
+        .clock_offset = head.clock_offset,
+        .is_json = head.is_json != 0,
+        .payload = payload,
+    };
+    return DELIVERY_DONE;
+}
+
+size_t task_backlog(int socket)
+{
+    int unread = 0;
+
+    if (ioctl(socket, SIOCOUTQ, &unread))
+        return 0;
+    return (size_t)unread;
+}
