@@ -16,7 +16,7 @@ static Suite *(*const suites[])(void) = {
     config_suite, diagnostics_suite, environment_suite, field_suite, handler_match_suite,
     include_suite, reference_suite, yaml_tree_suite,
     account_suite, lease_table_suite, loop_suite, message_suite, notify_suite, orphans_suite,
-    outage_suite, result_suite, spawn_suite, task_suite, title_suite,
+    outage_suite, result_suite, scoreboard_suite, spawn_suite, task_suite, title_suite,
     command_suite, execution_suite, output_suite, steering_suite, variables_suite,
     scratch_suite, url_suite,
     options_suite, pages_suite, when_suite,

@@ -1,0 +1,83 @@
+/*
+ * scoreboard.h - shared memory: what every process and worker is doing.
+ *
+ * One slot per process, written by its owner only, read by anyone without a lock: a reader that
+ * meets a writer looks again. A slot lies on pages of its own, and a worker can write no other. It
+ * is for people, for `thctl pools` and the log; nothing is decided by it.
+ */
+#ifndef PROCESS_SCOREBOARD_H
+#define PROCESS_SCOREBOARD_H
+
+#include "base/base.h"
+#include "base/uuid.h"
+#include "job/job.h"
+#include "process/lease_table.h"
+
+struct error;
+struct scoreboard;
+
+#define SCOREBOARD_NAME_SIZE 32
+#define SCOREBOARD_TEXT_SIZE 256
+#define SCOREBOARD_TAIL_SIZE 4096
+
+enum slot_state {
+    SLOT_EMPTY, /* nobody: not started yet, or ended */
+    SLOT_STARTING,
+    SLOT_IDLE,
+    SLOT_RUNNING, /* a worker: a job */
+    SLOT_WAITING, /* a service: for the store to come back */
+    SLOT_STOPPING,
+};
+
+const char *slot_state_name(enum slot_state state);
+
+/* A slot as its owner last left it. */
+struct slot {
+    char name[SCOREBOARD_NAME_SIZE]; /* "worker 3" */
+    int number;                      /* of a worker; 0: a service */
+    uint32_t serial;                 /* of the process */
+    int pid;
+    enum slot_state state;
+    usec_t since;      /* of that state; wall time */
+    int64_t jobs_done; /* by this process; for services: passes made */
+
+    /* The job of a running worker. */
+    struct hold hold;
+    struct uuid job;
+    char type[JOB_NAME_MAX + 1];
+    int progress_percent; /* -1: none */
+    char progress_text[SCOREBOARD_TEXT_SIZE];
+    uint64_t output_total; /* bytes printed so far; the tail below has the last of them */
+    size_t output_length;
+    unsigned char output[SCOREBOARD_TAIL_SIZE];
+};
+
+/* Before the processes are forked. */
+bool scoreboard_open(size_t slots, struct scoreboard **board_out, struct error *err) MUST_CHECK;
+void scoreboard_close(struct scoreboard **board);
+size_t scoreboard_slots(const struct scoreboard *board);
+
+/* In a process, first thing: the others' slots become read-only. */
+bool scoreboard_restrict(struct scoreboard *board, size_t own, struct error *err) MUST_CHECK;
+
+/* False when the slot is empty, or its owner died while writing it. */
+bool scoreboard_read(const struct scoreboard *board, size_t index,
+                     struct slot *slot_out) MUST_CHECK;
+
+/* ---- the owner ---- */
+
+void scoreboard_enter(struct scoreboard *board, size_t own, const char *name, int number,
+                      uint32_t serial, int pid);
+void scoreboard_set_state(struct scoreboard *board, size_t own, enum slot_state state);
+void scoreboard_count(struct scoreboard *board, size_t own, int64_t jobs_done);
+
+/* Enters SLOT_RUNNING, without progress or output. */
+void scoreboard_set_job(struct scoreboard *board, size_t own, struct hold hold,
+                        const struct uuid *job, const char *type);
+void scoreboard_set_progress(struct scoreboard *board, size_t own, int percent, const char *text);
+void scoreboard_add_output(struct scoreboard *board, size_t own, struct bytes data);
+
+/* By the master, for a process that has ended. */
+void scoreboard_leave(struct scoreboard *board, size_t index);
+
+#endif
