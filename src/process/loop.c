@@ -35,6 +35,8 @@ struct loop {
     usec_t alarm_at; /* what the timerfd is set to; 0: nothing */
     sigset_t caught;
     struct signal_call signal_calls[NSIG];
+    void (*before_wait)(struct loop *loop, void *context);
+    void *before_wait_context;
     struct epoll_event events[EVENTS_AT_ONCE];
     int event_count; /* of those in hand */
     bool stopped;
@@ -121,6 +123,10 @@ bool loop_watch(struct loop *loop, struct loop_watch *watch, unsigned events, st
         event.events |= EPOLLIN;
     if (events & LOOP_WRITE)
         event.events |= EPOLLOUT;
+    if (events & LOOP_ALONE)
+        event.events |= EPOLLEXCLUSIVE;
+    if (events & LOOP_NEWS)
+        event.events |= EPOLLET;
     if (epoll_ctl(loop->epoll, watch->is_on ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, watch->fd, &event))
         return error_errno(err, TH_E_INTERNAL, errno, "watch a descriptor");
     watch->is_on = true;
@@ -178,6 +184,13 @@ bool loop_catch(struct loop *loop, int number, void (*call)(void *context, int n
     return true;
 }
 
+void loop_before_wait(struct loop *loop, void (*call)(struct loop *loop, void *context),
+                      void *context)
+{
+    loop->before_wait = call;
+    loop->before_wait_context = context;
+}
+
 /* A moment that has passed rings at once; 0 would switch the alarm off. */
 static bool set_alarm(struct loop *loop, struct error *err)
 {
@@ -230,6 +243,8 @@ static void call_timers(struct loop *loop)
 bool loop_step(struct loop *loop, struct error *err)
 {
     assert(loop->event_count == 0); /* a callback must not step */
+    if (loop->before_wait)
+        loop->before_wait(loop, loop->before_wait_context);
     if (loop->timers && !set_alarm(loop, err))
         return false;
     const int count = epoll_wait(loop->epoll, loop->events, EVENTS_AT_ONCE, -1);

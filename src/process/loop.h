@@ -17,6 +17,10 @@ struct error;
 #define LOOP_READ  1u /* also when the other end has closed */
 #define LOOP_WRITE 2u /* also when the other end has closed */
 
+/* With these, for watches that are not changed while they are on: */
+#define LOOP_ALONE 4u /* of several processes that watch the same, not all are woken */
+#define LOOP_NEWS  8u /* only when something has come since the last call */
+
 struct loop_watch {
     int fd;
     void (*call)(void *context, unsigned events);
@@ -53,6 +57,11 @@ void loop_clear_timer(struct loop *loop, struct loop_timer *timer);
  * together may be one call. */
 bool loop_catch(struct loop *loop, int number, void (*call)(void *context, int number),
                 void *context, struct error *err) MUST_CHECK;
+
+/* Calls before each wait, whoever steps the loop: the place to set a timer for something that may
+ * have come up since. There is one such call; NULL takes it off. */
+void loop_before_wait(struct loop *loop, void (*call)(struct loop *loop, void *context),
+                      void *context);
 
 /* Waits for the next events and makes their calls. */
 bool loop_step(struct loop *loop, struct error *err) MUST_CHECK;

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -80,17 +81,45 @@ static bool next_child(char **list, pid_t *pid_out)
     return true;
 }
 
+static size_t count_words(const char *list)
+{
+    size_t count = 0;
+
+    for (list += strspn(list, " "); *list != '\0'; list += strspn(list, " ")) {
+        list += strcspn(list, " ");
+        count++;
+    }
+    return count;
+}
+
+bool orphans_list(pid_t **pids_out, size_t *count_out, struct error *err)
+{
+    CLEANUP(buffer_done) struct buffer list = BUFFER(LIST_MAX);
+
+    if (!read_children(&list, err))
+        return false;
+    pid_t *pids = calloc(count_words(buffer_str(&list)) + 1, sizeof *pids);
+    size_t count = 0;
+    if (!pids)
+        return error_no_memory(err);
+    for (char *rest = list.data; next_child(&rest, &pids[count]);)
+        count++;
+    *pids_out = pids;
+    *count_out = count;
+    return true;
+}
+
 /* Whether it was there to be killed. */
 static bool kill_one(pid_t pid, struct usage *usage)
 {
     struct rusage used;
     int status;
 
-    if (kill(pid, SIGKILL) && errno == EPERM)
-        return false;
+    const bool may_not = kill(pid, SIGKILL) && errno == EPERM;
+
     if (wait4(pid, &status, WNOHANG, &used) == pid)
         usage_add(usage, &used);
-    return true;
+    return !may_not;
 }
 
 bool orphans_kill(const pid_t *spared, size_t spared_count, struct usage *usage, bool *left_out,

@@ -26,6 +26,9 @@ void usage_add(struct usage *usage, const struct rusage *more);
 /* From here on this process is the parent of all that its children leave behind. */
 bool orphans_adopt(struct error *err) MUST_CHECK;
 
+/* The children that this process has, freed by the caller. */
+bool orphans_list(pid_t **pids_out, size_t *count_out, struct error *err) MUST_CHECK;
+
 /* One pass: kills every child but those spared and waits for those that have ended, without
  * blocking. The children of the killed are seen by the next pass. `left_out` is false when a pass
  * found nobody. A child that we may not kill counts as nobody. */

@@ -56,6 +56,7 @@ Suite *message_suite(void);
 Suite *notify_suite(void);
 Suite *orphans_suite(void);
 Suite *outage_suite(void);
+Suite *process_suite(void);
 Suite *result_suite(void);
 Suite *scoreboard_suite(void);
 Suite *spawn_suite(void);

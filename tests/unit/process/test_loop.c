@@ -106,6 +106,29 @@ START_TEST(a_timer_that_is_moved_or_cleared_is_not_called_at_its_old_time)
 }
 END_TEST
 
+static void set_due_timer(struct loop *waiting, void *context)
+{
+    loop_set_timer(waiting, context, clock_boot());
+}
+
+START_TEST(a_timer_set_just_before_the_wait_is_called_by_it)
+{
+    const int name = 1;
+    struct loop_timer timer = {.call = note_timer, .context = (void *)&name};
+
+    loop_before_wait(loop, set_due_timer, &timer);
+    step();
+    step();
+    ck_assert_int_eq(call_count, 2);
+
+    loop_before_wait(loop, NULL, NULL);
+    loop_set_timer(loop, &timer, clock_boot());
+    step();
+    ck_assert_int_eq(call_count, 3);
+    ck_assert(!timer.is_on);
+}
+END_TEST
+
 START_TEST(a_pipe_wakes_when_there_is_something_to_read)
 {
     struct loop_watch watch = {.fd = ends[0], .call = note_events};
@@ -212,6 +235,7 @@ Suite *loop_suite(void)
     tcase_add_checked_fixture(events, setup, teardown);
     tcase_add_test(events, timers_are_called_in_the_order_of_their_time);
     tcase_add_test(events, a_timer_that_is_moved_or_cleared_is_not_called_at_its_old_time);
+    tcase_add_test(events, a_timer_set_just_before_the_wait_is_called_by_it);
     tcase_add_test(events, a_pipe_wakes_when_there_is_something_to_read);
     tcase_add_loop_test(events, a_pipe_wakes_when_the_other_end_closes, 0, 2);
     tcase_add_test(events, a_watch_that_was_taken_off_is_not_called_for_an_event_in_hand);

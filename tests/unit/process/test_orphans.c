@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -89,6 +90,25 @@ START_TEST(those_spared_stay)
 }
 END_TEST
 
+START_TEST(the_children_are_listed)
+{
+    pid_t *pids = NULL;
+    size_t count = 1;
+
+    ck_assert_msg(orphans_list(&pids, &count, &err), "%s", err.text);
+    ck_assert_uint_eq(count, 0);
+    free(pids);
+
+    const pid_t first = shell("exec sleep 1000"), second = shell("exec sleep 1000");
+    ck_assert_msg(orphans_list(&pids, &count, &err), "%s", err.text);
+    ck_assert_uint_eq(count, 2);
+    ck_assert_int_eq(pids[0], first);
+    ck_assert_int_eq(pids[1], second);
+    free(pids);
+    kill_until_nobody_is_left(NULL, 0);
+}
+END_TEST
+
 START_TEST(usage_is_added_up_and_the_largest_counts)
 {
     const struct rusage one = {.ru_utime = {1, 5}, .ru_stime = {0, 7}, .ru_maxrss = 300};
@@ -111,6 +131,7 @@ Suite *orphans_suite(void)
     tcase_add_test(left, nobody_left_is_the_end_of_it);
     tcase_add_loop_test(left, whatever_was_left_behind_is_killed, 0, COUNT_OF(stubborn));
     tcase_add_test(left, those_spared_stay);
+    tcase_add_test(left, the_children_are_listed);
     tcase_add_test(left, usage_is_added_up_and_the_largest_counts);
     suite_add_tcase(suite, left);
     return suite;
