@@ -108,7 +108,7 @@ static void decide(struct settlement *settlement, const struct job *job,
     abort(); /* an outcome of no known kind */
 }
 
-/* What was given back may have been waiting in our hands, never started. */
+/* What was given back or cancelled may have been waiting in our hands, never started. */
 static bool has_run(const struct outcome *outcome)
 {
     switch (outcome->kind) {
@@ -116,9 +116,9 @@ static bool has_run(const struct outcome *outcome)
     case OUTCOME_FAILED:
     case OUTCOME_PERMANENT:
     case OUTCOME_SNOOZED:
-    case OUTCOME_CANCELLED:
         return true;
     case OUTCOME_RELEASED:
+    case OUTCOME_CANCELLED:
         return outcome->run.started_at != 0;
     case OUTCOME_UNHANDLED:
     case OUTCOME_INVALID:

@@ -30,8 +30,8 @@
 
 struct run {
     const struct command *command;
-    const struct command_job *job;
-    const struct command_listener *listener;
+    const struct handler_job *job;
+    const struct handler_listener *listener;
     struct output output, error;
     struct tail both;
     struct steering steering;
@@ -40,7 +40,7 @@ struct run {
 
 static void hear_output(void *context, struct bytes line, uint64_t dropped)
 {
-    const struct command_listener *listener = context;
+    const struct handler_listener *listener = context;
 
     if (listener->line)
         listener->line(listener->context, false, line, dropped);
@@ -48,10 +48,17 @@ static void hear_output(void *context, struct bytes line, uint64_t dropped)
 
 static void hear_error(void *context, struct bytes line, uint64_t dropped)
 {
-    const struct command_listener *listener = context;
+    const struct handler_listener *listener = context;
 
     if (listener->line)
         listener->line(listener->context, true, line, dropped);
+}
+
+static void keep_output(struct run *run, struct bytes data)
+{
+    tail_add(&run->both, data);
+    if (run->listener->output)
+        run->listener->output(run->listener->context, data);
 }
 
 static void hear(void *context, enum execution_stream stream, struct bytes data)
@@ -62,11 +69,11 @@ static void hear(void *context, enum execution_stream stream, struct bytes data)
     case STREAM_INPUT:
         return;
     case STREAM_OUTPUT:
-        tail_add(&run->both, data);
+        keep_output(run, data);
         output_add(&run->output, data);
         return;
     case STREAM_ERROR:
-        tail_add(&run->both, data);
+        keep_output(run, data);
         output_add(&run->error, data);
         return;
     case STREAM_STEERING:
@@ -255,7 +262,7 @@ static bool is_error(enum outcome_kind kind)
     return kind == OUTCOME_FAILED || kind == OUTCOME_PERMANENT;
 }
 
-static void judge(const struct run *run, struct command_report *report)
+static void judge(const struct run *run, struct handler_report *report)
 {
     struct outcome *outcome = &report->outcome;
 
@@ -277,21 +284,14 @@ static void judge(const struct run *run, struct command_report *report)
     report->output_bytes = run->both.total;
 }
 
-static void judge_unstarted(const struct command_job *job, const struct error *err,
-                            struct command_report *report)
+static void judge_unstarted(const struct handler_job *job, const struct error *err,
+                            struct handler_report *report)
 {
-    report->could_not_start = true;
-    report->progress_percent = -1;
-    report->progress_text = "";
-    report->outcome = (struct outcome){
-        .kind = OUTCOME_RELEASED,
-        .error = arena_text(&report->arena, err->text),
-        .run = {.execution = job->execution,
-                .pool = job->pool_id,
-                .worker = job->worker,
-                .exit_code = JOB_NO_EXIT_CODE},
-    };
-    report->outcome.run.error = report->outcome.error;
+    arena_done(&report->arena); /* what was prepared for the start */
+    handler_report_unstarted(report, err);
+    report->outcome.run.execution = job->execution;
+    report->outcome.run.pool = job->pool_id;
+    report->outcome.run.worker = job->worker;
 }
 
 static struct execution_plan plan_of(struct run *run, const char *const *argv,
@@ -323,7 +323,7 @@ static bool cannot_go_on(const struct error *err)
 }
 
 static bool run_and_judge(struct run *run, struct execution *execution,
-                          struct command_report *report, struct error *err)
+                          struct handler_report *report, struct error *err)
 {
     const char *const shell[] = {"/bin/sh", "-c", run->command->shell, NULL};
     const char *const *argv = run->command->argv ? run->command->argv : shell;
@@ -345,22 +345,17 @@ static bool run_and_judge(struct run *run, struct execution *execution,
     return !report->arena.failed || error_no_memory(err);
 }
 
-bool command_run(const struct command *command, const struct command_job *job,
-                 struct execution *execution, const struct command_listener *listener,
-                 struct command_report *report_out, struct error *err)
+bool command_run(const struct command *command, const struct handler_job *job,
+                 struct execution *execution, const struct handler_listener *listener,
+                 struct handler_report *report_out, struct error *err)
 {
     CLEANUP(run_done) struct run run = {.command = command, .job = job, .listener = listener};
 
     assert(command->account && (command->argv || command->shell));
     run_init(&run);
-    *report_out = (struct command_report){0};
+    *report_out = (struct handler_report){0};
     if (run_and_judge(&run, execution, report_out, err))
         return true;
-    command_report_done(report_out);
+    handler_report_done(report_out);
     return false;
-}
-
-void command_report_done(struct command_report *report)
-{
-    arena_done(&report->arena);
 }

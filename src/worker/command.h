@@ -19,10 +19,9 @@
 #ifndef WORKER_COMMAND_H
 #define WORKER_COMMAND_H
 
-#include "base/arena.h"
 #include "base/base.h"
-#include "job/outcome.h"
 #include "process/spawn.h"
+#include "worker/handler.h"
 
 struct error;
 struct execution;
@@ -54,46 +53,9 @@ struct command {
     usec_t base_delay; /* what exit 75 waits */
 };
 
-/* One execution of one job. Limits are resolved, counts are those of this run. */
-struct command_job {
-    const char *id;
-    const char *type;
-    const char *queue;
-    const char *pool_id;
-    int attempt; /* 1 is the first */
-    int max_attempts;
-    int64_t execution;
-    struct bytes payload;
-    usec_t timeout; /* 0: none */
-    usec_t kill_grace;
-    usec_t started_at; /* the database's time, for the record */
-    int worker;
-};
-
-/* Who is told while it runs. Each may be NULL. */
-struct command_listener {
-    /* At most OUTPUT_LINE_MAX bytes of a line, not terminated; `dropped` is how many more it had.
-     */
-    void (*line)(void *context, bool is_error, struct bytes line, uint64_t dropped);
-    void (*progress)(void *context, int percent, const char *text);
-    void (*garbage)(void *context, const char *problem); /* on descriptor 3, once */
-    void *context;
-};
-
-struct command_report {
-    struct outcome outcome; /* points into `arena` */
-    bool could_not_start;   /* then it is OUTCOME_RELEASED, and the error says why */
-    int progress_percent;   /* the last one; -1: none */
-    const char *progress_text;
-    uint64_t output_bytes; /* all that was printed */
-    struct arena arena;
-};
-
 /* To its end, in the loop of `execution`. False when this process cannot go on. */
-bool command_run(const struct command *command, const struct command_job *job,
-                 struct execution *execution, const struct command_listener *listener,
-                 struct command_report *report_out, struct error *err) MUST_CHECK;
-
-void command_report_done(struct command_report *report);
+bool command_run(const struct command *command, const struct handler_job *job,
+                 struct execution *execution, const struct handler_listener *listener,
+                 struct handler_report *report_out, struct error *err) MUST_CHECK;
 
 #endif

@@ -72,7 +72,7 @@ static void set_plain(struct list *list, const struct account *account)
     set(list, "TZ", "UTC");
 }
 
-static void set_job(struct list *list, const struct command_job *job, usec_t now)
+static void set_job(struct list *list, const struct handler_job *job, usec_t now)
 {
     set(list, "TH_JOB_ID", job->id);
     set(list, "TH_JOB_TYPE", job->type);
@@ -85,7 +85,7 @@ static void set_job(struct list *list, const struct command_job *job, usec_t now
         set_number(list, "TH_DEADLINE", (now + job->timeout) / USEC_PER_SEC);
 }
 
-bool variables_build(const struct command *command, const struct command_job *job, usec_t now,
+bool variables_build(const struct command *command, const struct handler_job *job, usec_t now,
                      struct arena *arena, const char *const **environment_out, struct error *err)
 {
     const size_t most = PLAIN_COUNT + command->pass_env_count + command->env_count + JOB_COUNT;

@@ -9,12 +9,12 @@
 
 struct arena;
 struct command;
-struct command_job;
+struct handler_job;
 struct error;
 
 /* NAME=value, NULL at the end. What is named twice has the value of the last that says it: plain
  * values, pass_env, the handler's env, TH_*. `now` is wall time. */
-bool variables_build(const struct command *command, const struct command_job *job, usec_t now,
+bool variables_build(const struct command *command, const struct handler_job *job, usec_t now,
                      struct arena *arena, const char *const **environment_out,
                      struct error *err) MUST_CHECK;
 

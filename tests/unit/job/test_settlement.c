@@ -130,13 +130,15 @@ START_TEST(only_an_ack_forgets_and_only_when_told)
 }
 END_TEST
 
-START_TEST(what_was_released_before_it_started_has_not_run)
+START_TEST(what_was_released_or_cancelled_before_it_started_has_not_run)
 {
-    struct outcome outcome = outcome_of(OUTCOME_RELEASED);
+    struct outcome released = outcome_of(OUTCOME_RELEASED);
+    struct outcome cancelled = outcome_of(OUTCOME_CANCELLED);
     const struct job job = {0};
 
-    outcome.run.started_at = 0;
-    ck_assert(!settlement_decide(&job, &outcome, &rules, NOW, 0).has_run);
+    released.run.started_at = cancelled.run.started_at = 0;
+    ck_assert(!settlement_decide(&job, &released, &rules, NOW, 0).has_run);
+    ck_assert(!settlement_decide(&job, &cancelled, &rules, NOW, 0).has_run);
 }
 END_TEST
 
@@ -391,7 +393,7 @@ Suite *settlement_suite(void)
     tcase_add_loop_test(decide, a_job_that_always_fails_runs_max_attempts_times, 0,
                         COUNT_OF(endings));
     tcase_add_loop_test(decide, only_an_ack_forgets_and_only_when_told, 0, last + 1);
-    tcase_add_test(decide, what_was_released_before_it_started_has_not_run);
+    tcase_add_test(decide, what_was_released_or_cancelled_before_it_started_has_not_run);
     tcase_add_loop_test(decide, a_settlement_names_its_job_and_proves_its_lease, 0, last + 1);
     tcase_add_loop_test(decide, a_settlement_carries_what_the_execution_left, 0, last + 1);
     tcase_add_test(decide, a_run_has_the_error_of_its_outcome_unless_it_has_its_own);

@@ -29,9 +29,9 @@ static struct arena arena;
 static struct account account;
 static struct error err;
 static struct command command;
-static struct command_job job;
-static struct command_listener listener;
-static struct command_report report;
+static struct handler_job job;
+static struct handler_listener listener;
+static struct handler_report report;
 static struct buffer heard = BUFFER(100000);
 
 static void hear_line(void *context, bool is_error, struct bytes line, uint64_t dropped)
@@ -63,7 +63,7 @@ static void begin(void)
     ck_assert_msg(account_find(NULL, &arena, &account, &err), "%s", err.text);
     command =
         (struct command){.account = &account, .umask = SPAWN_KEEP, .base_delay = 10 * USEC_PER_SEC};
-    job = (struct command_job){
+    job = (struct handler_job){
         .id = "0193f0a2-7c1d-7abc-8def-0123456789ab",
         .type = "email:send",
         .queue = "mail",
@@ -77,13 +77,13 @@ static void begin(void)
         .started_at = 5,
         .worker = 3,
     };
-    listener = (struct command_listener){
+    listener = (struct handler_listener){
         .line = hear_line, .progress = hear_progress, .garbage = hear_garbage};
 }
 
 static void finish(void)
 {
-    command_report_done(&report);
+    handler_report_done(&report);
     buffer_done(&heard);
     arena_done(&arena);
     execution_close(&execution);
@@ -336,7 +336,7 @@ END_TEST
 
 START_TEST(nobody_needs_to_listen)
 {
-    listener = (struct command_listener){0};
+    listener = (struct handler_listener){0};
     run_script("echo one; echo two >&2; echo progress 40 half >&3; echo what >&3");
     ck_assert_int_eq(report.progress_percent, 40);
 }

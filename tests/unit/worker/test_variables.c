@@ -14,7 +14,7 @@
 
 static const struct account account = {.name = "mailer", .home = "/srv/mailer"};
 
-static const struct command_job job = {
+static const struct handler_job job = {
     .id = "0193f0a2-7c1d-7abc-8def-0123456789ab",
     .type = "email:send",
     .queue = "mail",

@@ -1,0 +1,109 @@
+/*
+ * handler.h - what a kind of handler implements, and what all kinds have in common.
+ *
+ * A handler is what config->handlers says of a type, made ready to run. Its kind is the row of the
+ * table in handlers.c that is for it; to add a kind is to add a file and a row.
+ */
+#ifndef WORKER_HANDLER_H
+#define WORKER_HANDLER_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "job/outcome.h"
+#include "worker/execution.h"
+
+struct error;
+struct handler_config;
+struct loop;
+struct process;
+
+/* One execution of one job. Limits are resolved, counts are those of this run. */
+struct handler_job {
+    const char *id;
+    const char *type;
+    const char *queue;
+    const char *pool_id;
+    int attempt; /* 1 is the first */
+    int max_attempts;
+    int64_t execution;
+    struct bytes payload;
+    usec_t timeout; /* 0: none */
+    usec_t kill_grace;
+    usec_t started_at; /* the database's time, for the record */
+    int worker;
+};
+
+/* Who is told while it runs. Each may be NULL. */
+struct handler_listener {
+    void (*output)(void *context, struct bytes data); /* all that is printed, as it comes */
+    /* At most OUTPUT_LINE_MAX bytes of a line, not terminated; `dropped` is how many more it had.
+     */
+    void (*line)(void *context, bool is_error, struct bytes line, uint64_t dropped);
+    void (*progress)(void *context, int percent, const char *text);
+    void (*garbage)(void *context, const char *problem); /* on descriptor 3, once */
+    void *context;
+};
+
+struct handler_report {
+    struct outcome outcome; /* points into `arena` */
+    bool could_not_start;   /* then it is OUTCOME_RELEASED, and the error says why */
+    int progress_percent;   /* the last one; -1: none */
+    const char *progress_text;
+    uint64_t output_bytes; /* all that was printed */
+    struct arena arena;
+};
+
+void handler_report_done(struct handler_report *report);
+
+/* One of a job that was not started, through no fault of anybody's. */
+void handler_report_released(struct handler_report *report);
+
+/* One of a job that could not be started; `err` says why. */
+void handler_report_unstarted(struct handler_report *report, const struct error *err);
+
+struct handler {
+    const struct handler_config *config;
+    const struct handler_kind *kind;
+    const void *prepared; /* what its kind made of the config */
+};
+
+/* What a worker has for whatever it runs. */
+struct handler_place {
+    struct loop *loop;
+    struct execution *execution;
+    const struct process *process;
+
+    /* For what runs inside the worker and cannot be stopped by the loop: whether the run shall
+     * stop, asked from within it. */
+    enum execution_stop (*wants_stop)(void *context);
+    void *context;
+};
+
+struct handler_kind {
+    const char *name;
+    bool (*is_for)(const struct handler_config *config);
+
+    /* Before anything is forked. What is pointed to lives in the config or the arena. */
+    bool (*prepare)(const struct handler_config *config, struct arena *arena,
+                    const void **prepared_out, struct error *err);
+
+    /* In a worker, before the first job of this handler there; and when the worker ends. What
+     * cannot be opened is like a command that cannot be started: err says why. NULL: nothing to
+     * open. */
+    bool (*open)(const void *prepared, const struct handler_place *place, void **state_out,
+                 struct error *err);
+    void (*close)(void *state);
+
+    /* To its end. False when this worker cannot go on. */
+    bool (*run)(const void *prepared, void *state, const struct handler_place *place,
+                const struct handler_job *job, const struct handler_listener *listener,
+                struct handler_report *report_out, struct error *err);
+
+    /* Called from the loop while it runs: shall end now, and must have ended after `grace`. */
+    void (*stop)(void *state, const struct handler_place *place, enum execution_stop why,
+                 usec_t grace);
+};
+
+extern const struct handler_kind handler_command;
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * handlers.c - all handlers of a config, made ready to run: the table of kinds.
+ */
+#include "worker/handlers.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "config/config.h"
+#include "worker/handler.h"
+
+static const struct handler_kind *const kinds[] = {
+    &handler_command,
+};
+
+static const struct handler_kind *kind_of(const struct handler_config *config)
+{
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        if (kinds[i]->is_for(config))
+            return kinds[i];
+    }
+    return NULL;
+}
+
+static bool prepare(const struct handler_config *config, struct arena *arena,
+                    struct handler *handler_out, struct error *err)
+{
+    *handler_out = (struct handler){.config = config, .kind = kind_of(config)};
+    if (!handler_out->kind)
+        return error_set(err, TH_E_INVALID, "this thd runs commands only: give it a 'command'");
+    return handler_out->kind->prepare(config, arena, &handler_out->prepared, err);
+}
+
+bool handlers_prepare(const struct config *config, struct arena *arena,
+                      const struct worker_handlers **handlers_out, struct error *err)
+{
+    struct worker_handlers *handlers = arena_alloc(arena, sizeof *handlers);
+    struct handler *items = arena_alloc(arena, (config->handler_count + 1) * sizeof *items);
+
+    if (!handlers || !items)
+        return error_no_memory(err);
+    for (size_t i = 0; i < config->handler_count; i++) {
+        if (!prepare(&config->handlers[i], arena, &items[i], err))
+            return error_prefix(err, "handler '%s'", config->handlers[i].pattern);
+    }
+    *handlers = (struct worker_handlers){items, config->handler_count};
+    *handlers_out = handlers;
+    return true;
+}
+
+void handler_report_released(struct handler_report *report)
+{
+    *report = (struct handler_report){
+        .outcome = {.kind = OUTCOME_RELEASED, .run = {.exit_code = JOB_NO_EXIT_CODE}},
+        .progress_percent = -1,
+        .progress_text = "",
+    };
+}
+
+void handler_report_unstarted(struct handler_report *report, const struct error *err)
+{
+    handler_report_released(report);
+    report->could_not_start = true;
+    report->outcome.error = arena_text(&report->arena, err->text);
+    report->outcome.run.error = report->outcome.error;
+}
+
+void handler_report_done(struct handler_report *report)
+{
+    arena_done(&report->arena);
+}

@@ -1,0 +1,106 @@
+/*
+ * speech.c - what a running job says, passed on.
+ *
+ * A job may print a gigabyte. The log gets so many lines at once and so many more each second; the
+ * others are counted, and the count is logged when the job has ended.
+ */
+#include "worker/speech.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/uuid.h"
+#include "process/message.h"
+#include "process/process.h"
+#include "process/scoreboard.h"
+#include "worker/output.h"
+
+#include <string.h>
+
+#define LINES_AT_ONCE    1000
+#define LINES_PER_SECOND 100
+#define LINE_COSTS       (USEC_PER_SEC / LINES_PER_SECOND)
+
+/* A bucket that LINES_AT_ONCE fit into, kept as the moment at which it will be empty. */
+static bool is_allowed(struct speech *speech)
+{
+    const usec_t now = clock_boot();
+
+    if (speech->allowed_at < now)
+        speech->allowed_at = now;
+    if (speech->allowed_at - now > LINE_COSTS * LINES_AT_ONCE)
+        return false;
+    speech->allowed_at += LINE_COSTS;
+    return true;
+}
+
+static void pass_output(void *context, struct bytes data)
+{
+    const struct speech *speech = context;
+
+    scoreboard_add_output(speech->process->scoreboard, speech->process->slot, data);
+}
+
+/* The log takes texts, and a text would end at the first NUL. */
+static const char *text_of(struct bytes line, char text[OUTPUT_LINE_MAX + 1])
+{
+    memcpy(text, line.data, line.length);
+    text[line.length] = '\0';
+    for (char *nul = text + strlen(text); nul < text + line.length; nul += strlen(nul))
+        *nul = '?';
+    return text;
+}
+
+static void pass_line(void *context, bool is_error, struct bytes line, uint64_t dropped)
+{
+    struct speech *speech = context;
+    const char *stream = is_error ? "stderr" : "stdout";
+    char text[OUTPUT_LINE_MAX + 1];
+
+    if (!is_allowed(speech))
+        speech->dropped++;
+    else if (dropped > 0)
+        log_info("job_output", "job=%s type=%s stream=%s line=%s cut_bytes=%" PRIu64, speech->id,
+                 speech->type, stream, text_of(line, text), dropped);
+    else
+        log_info("job_output", "job=%s type=%s stream=%s line=%s", speech->id, speech->type, stream,
+                 text_of(line, text));
+}
+
+static void pass_progress(void *context, int percent, const char *text)
+{
+    const struct speech *speech = context;
+
+    scoreboard_set_progress(speech->process->scoreboard, speech->process->slot, percent, text);
+}
+
+static void pass_garbage(void *context, const char *problem)
+{
+    const struct speech *speech = context;
+
+    log_warning("job_output", "job=%s type=%s stream=steering line=%s", speech->id, speech->type,
+                problem);
+}
+
+void speech_begin(struct speech *speech, const struct process *process, const struct task *task)
+{
+    *speech = (struct speech){.process = process, .type = task->type};
+    uuid_format(&task->id, speech->id);
+}
+
+struct handler_listener speech_listener(struct speech *speech)
+{
+    return (struct handler_listener){
+        .output = pass_output,
+        .line = pass_line,
+        .progress = pass_progress,
+        .garbage = pass_garbage,
+        .context = speech,
+    };
+}
+
+void speech_end(struct speech *speech)
+{
+    if (speech->dropped > 0)
+        log_warning("lines_dropped", "job=%s type=%s count=%" PRIu64, speech->id, speech->type,
+                    speech->dropped);
+}

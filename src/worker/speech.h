@@ -1,0 +1,28 @@
+/*
+ * speech.h - what a running job says, passed on: its lines to the log, its progress and the tail of
+ * its output to the scoreboard, where the heartbeater finds them.
+ */
+#ifndef WORKER_SPEECH_H
+#define WORKER_SPEECH_H
+
+#include "base/base.h"
+#include "worker/command.h"
+
+struct process;
+struct task;
+
+struct speech {
+    const struct process *process;
+    char id[37]; /* of the job */
+    const char *type;
+    usec_t allowed_at; /* boot time at which the bucket of lines would be empty */
+    uint64_t dropped;  /* lines that the log did not get */
+};
+
+void speech_begin(struct speech *speech, const struct process *process, const struct task *task);
+struct handler_listener speech_listener(struct speech *speech);
+
+/* Says how many lines were left out, if any. */
+void speech_end(struct speech *speech);
+
+#endif
