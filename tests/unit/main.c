@@ -20,6 +20,8 @@ static Suite *(*const suites[])(void) = {
     title_suite,
     command_suite, execution_suite, output_suite, steering_suite, variables_suite,
     scratch_suite, url_suite,
+    beat_suite, periodic_suite, promote_suite, reap_suite, services_suite, status_suite,
+    told_suite,
     options_suite, pages_suite, when_suite,
 };
 /* clang-format on */

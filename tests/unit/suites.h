@@ -74,6 +74,15 @@ Suite *variables_suite(void);
 Suite *scratch_suite(void);
 Suite *url_suite(void);
 
+/* periodic */
+Suite *beat_suite(void);
+Suite *periodic_suite(void);
+Suite *promote_suite(void);
+Suite *reap_suite(void);
+Suite *services_suite(void);
+Suite *status_suite(void);
+Suite *told_suite(void);
+
 /* thctl */
 Suite *options_suite(void);
 Suite *pages_suite(void);

@@ -1,0 +1,323 @@
+/*
+ * beat.c - one heartbeat: what it tells the store of this pool, and what it makes of the answers.
+ *
+ *     lease table --what we hold-----------.
+ *     scoreboard ---progress, output, who--+--> store --> confirmed: a later stop_at
+ *                                               `-------> lost, cancelled: a flag, and a nudge
+ *
+ * Invariants:
+ *   - A lease is confirmed as of the moment before the request was sent. The store counts from
+ *     later on, so the run is stopped before the lease can end, however long the answer takes.
+ *   - A refusal is passed on within the beat that saw it, and said once.
+ *   - What was told to the store is remembered only when it has answered.
+ */
+#include "periodic/beat.h"
+
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "periodic/status.h"
+#include "periodic/told.h"
+#include "process/lease_table.h"
+#include "process/process.h"
+#include "process/scoreboard.h"
+#include "store/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HOST_SIZE 256
+
+/* A lease that this beat extends. */
+struct holding {
+    struct hold_view view;
+    size_t slot; /* of the worker that runs it; slot_count: none */
+};
+
+struct beat {
+    const struct process *process;
+
+    /* Owned; room for the whole scoreboard. */
+    struct slot *slots;
+    struct told *told; /* by slot */
+    size_t slot_count;
+
+    /* Owned; room for the whole lease table. */
+    struct holding *holdings;
+    struct lease_beat *leases;
+    struct lease_answer *answers;
+    size_t capacity;
+    size_t count;
+
+    struct buffer status, told_status;
+    usec_t started_at;  /* of the pool, on the database's clock */
+    bool is_registered; /* as far as we know */
+};
+
+bool beat_new(const struct process *process, struct beat **beat_out, struct error *err)
+{
+    const size_t slots = scoreboard_slots(process->scoreboard);
+    const size_t capacity = lease_table_capacity(process->leases);
+    struct beat *beat = calloc(1, sizeof *beat);
+
+    if (!beat)
+        return error_no_memory(err);
+    *beat = (struct beat){
+        .process = process,
+        .slots = calloc(slots, sizeof *beat->slots),
+        .told = calloc(slots, sizeof *beat->told),
+        .slot_count = slots,
+        .holdings = calloc(capacity, sizeof *beat->holdings),
+        .leases = calloc(capacity, sizeof *beat->leases),
+        .answers = calloc(capacity, sizeof *beat->answers),
+        .capacity = capacity,
+        .status = BUFFER(status_limit(slots)),
+        .told_status = BUFFER(status_limit(slots)),
+    };
+    if (!beat->slots || !beat->told || !beat->holdings || !beat->leases || !beat->answers) {
+        beat_free(&beat);
+        return error_no_memory(err);
+    }
+    *beat_out = beat;
+    return true;
+}
+
+void beat_free(struct beat **beat)
+{
+    if (!*beat)
+        return;
+    buffer_done(&(*beat)->told_status);
+    buffer_done(&(*beat)->status);
+    free((*beat)->answers);
+    free((*beat)->leases);
+    free((*beat)->holdings);
+    free((*beat)->told);
+    free((*beat)->slots);
+    free(*beat);
+    *beat = NULL;
+}
+
+/* ---- what there is to tell ---- */
+
+static void read_scoreboard(struct beat *beat)
+{
+    for (size_t i = 0; i < beat->slot_count; i++) {
+        if (!scoreboard_read(beat->process->scoreboard, i, &beat->slots[i]))
+            beat->slots[i] = (struct slot){.state = SLOT_EMPTY};
+    }
+}
+
+/* A worker that has gone on to its next job has told its result. */
+static size_t find_runner(const struct beat *beat, const struct hold_view *view)
+{
+    for (size_t i = 0; i < beat->slot_count; i++) {
+        const struct slot *slot = &beat->slots[i];
+
+        if (slot->state == SLOT_RUNNING && slot->serial == view->worker &&
+            slot->hold.entry == view->hold.entry && slot->hold.generation == view->hold.generation)
+            return i;
+    }
+    return beat->slot_count;
+}
+
+/* What is revoked is about to be given back. What is lost stays lost: the store is not asked again.
+ */
+static bool is_to_be_extended(const struct beat *beat, const struct hold_view *view)
+{
+    switch (view->state) {
+    case HOLD_HANDED:
+    case HOLD_STARTED:
+    case HOLD_FINISHED:
+        return !(lease_table_flags(beat->process->leases, view->hold) & LEASE_LOST);
+    case HOLD_FREE:
+    case HOLD_REVOKED:
+        return false;
+    }
+    return false;
+}
+
+static void fill_lease(struct beat *beat, size_t index)
+{
+    struct holding *holding = &beat->holdings[index];
+    const struct held_lease *held = &holding->view.lease;
+    struct lease_beat *lease = &beat->leases[index];
+
+    *lease = (struct lease_beat){
+        .job = held->job,
+        .queue = held->queue,
+        .token = held->token,
+        .ref = held->ref,
+        .progress_percent = -1,
+    };
+    holding->slot =
+        holding->view.state == HOLD_STARTED ? find_runner(beat, &holding->view) : beat->slot_count;
+    if (holding->slot == beat->slot_count)
+        return;
+    lease->worker = beat->slots[holding->slot].number;
+    told_compare(&beat->told[holding->slot], &beat->slots[holding->slot], lease);
+}
+
+static void list_leases(struct beat *beat)
+{
+    size_t position = 0;
+
+    beat->count = 0;
+    while (beat->count < beat->capacity &&
+           lease_table_next(beat->process->leases, &position, &beat->holdings[beat->count].view)) {
+        if (!is_to_be_extended(beat, &beat->holdings[beat->count].view))
+            continue;
+        fill_lease(beat, beat->count);
+        beat->count++;
+    }
+}
+
+static bool write_status(struct beat *beat, struct error *err)
+{
+    buffer_clear(&beat->status);
+    status_write(beat->slots, beat->slot_count, &beat->status);
+    return buffer_ok(&beat->status, err) || error_prefix(err, "write the pool's status");
+}
+
+static struct bytes bytes_of(const struct buffer *buffer)
+{
+    return (struct bytes){(const unsigned char *)buffer->data, buffer->length};
+}
+
+static struct bytes new_status(const struct beat *beat)
+{
+    const struct buffer *now = &beat->status, *told = &beat->told_status;
+
+    if (now->length == told->length && memcmp(now->data, told->data, now->length) == 0)
+        return (struct bytes){0};
+    return bytes_of(now);
+}
+
+static void remember_status(struct beat *beat)
+{
+    const struct buffer told = beat->status;
+
+    beat->status = beat->told_status;
+    beat->told_status = told;
+}
+
+/* ---- what the store answers ---- */
+
+/* A run that has ended meanwhile has nothing to be stopped: the dispatcher has its result, and may
+ * have settled it before the store came to our question. */
+static bool note_lost(struct beat *beat, const struct hold_view *view, enum th_error_code verdict)
+{
+    struct lease_table *leases = beat->process->leases;
+    uint32_t worker;
+    const enum hold_state state = lease_table_state(leases, view->hold, &worker);
+    char id[UUID_TEXT_SIZE];
+
+    if (state != HOLD_HANDED && state != HOLD_STARTED)
+        return false;
+    if (!lease_table_flag(leases, view->hold, LEASE_LOST))
+        return false;
+    log_warning("lease_lost", "job=%s reason=%s", uuid_format(&view->lease.job, id),
+                error_code_name(verdict));
+    return true;
+}
+
+/* True when there is something new for the dispatcher to see. */
+static bool take_answer(struct beat *beat, size_t index, usec_t stop_at)
+{
+    const struct holding *holding = &beat->holdings[index];
+    const struct lease_answer *answer = &beat->answers[index];
+    const struct hold hold = holding->view.hold;
+
+    if (answer->verdict != TH_OK)
+        return note_lost(beat, &holding->view, answer->verdict);
+    lease_table_confirm(beat->process->leases, hold, stop_at);
+    if (holding->slot < beat->slot_count)
+        told_remember(&beat->told[holding->slot], &beat->slots[holding->slot]);
+    return answer->cancel_requested &&
+           lease_table_flag(beat->process->leases, hold, LEASE_CANCELED);
+}
+
+static bool nudge_dispatcher(const struct beat *beat, struct error *err)
+{
+    const uint64_t one = 1;
+
+    /* EAGAIN: it has been nudged more often than can be counted. */
+    if (write(beat->process->nudge, &one, sizeof one) < 0 && errno != EAGAIN)
+        return error_errno(err, TH_E_INTERNAL, errno, "nudge the dispatcher");
+    return true;
+}
+
+static bool take_answers(struct beat *beat, usec_t stop_at, struct error *err)
+{
+    bool any_new = false;
+
+    log_hold();
+    for (size_t i = 0; i < beat->count; i++)
+        any_new = take_answer(beat, i, stop_at) || any_new;
+    log_release();
+    return !any_new || nudge_dispatcher(beat, err);
+}
+
+/* ---- the pool ---- */
+
+static bool register_pool(struct beat *beat, struct store *store, struct error *err)
+{
+    char host[HOST_SIZE] = "";
+    const struct pool pool = {
+        .name = beat->process->pool,
+        .host = host,
+        .pid = getppid(),
+        .started_at = beat->started_at,
+        .status = bytes_of(&beat->status),
+    };
+
+    if (gethostname(host, sizeof host - 1))
+        return error_errno(err, TH_E_INTERNAL, errno, "ask for this machine's name");
+    return store_pool_register(store, &pool, store_now(store), err) ||
+           error_prefix(err, "register the pool");
+}
+
+/* A pool that was silent for long has been removed by somebody's reaper. It lives, so it is there
+ * again; what became of its jobs is in the answers. */
+static bool keep_registered(struct beat *beat, bool registered, struct store *store,
+                            struct error *err)
+{
+    if (!registered && beat->is_registered)
+        log_warning("pool_removed", "name=%s registered=again", beat->process->pool);
+    beat->is_registered = registered;
+    if (!registered && !register_pool(beat, store, err))
+        return false;
+    beat->is_registered = true;
+    return true;
+}
+
+bool beat_send(struct beat *beat, struct store *store, struct error *err)
+{
+    const usec_t lease_for = beat->process->config->pool.lease;
+    bool registered;
+
+    if (beat->started_at == 0)
+        beat->started_at = store_now(store);
+    read_scoreboard(beat);
+    list_leases(beat);
+    if (!write_status(beat, err))
+        return false;
+    const usec_t asked_at = clock_boot();
+    const struct heartbeat heartbeat = {
+        .pool = beat->process->pool,
+        .status = new_status(beat),
+        .leases = beat->leases,
+        .lease_count = beat->count,
+        .lease_for = lease_for,
+    };
+    if (!store_heartbeat(store, &heartbeat, store_now(store), beat->answers, &registered, err))
+        return error_prefix(err, "extend %zu leases", beat->count);
+    if (!take_answers(beat, asked_at + lease_for - lease_for / 3, err) ||
+        !keep_registered(beat, registered, store, err))
+        return false;
+    remember_status(beat);
+    return true;
+}

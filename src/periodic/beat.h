@@ -1,0 +1,22 @@
+/*
+ * beat.h - one heartbeat: what it tells the store of this pool, and what it makes of the answers.
+ */
+#ifndef PERIODIC_BEAT_H
+#define PERIODIC_BEAT_H
+
+#include "base/base.h"
+
+struct beat;
+struct error;
+struct process;
+struct store;
+
+/* Of the process it reads the config, the pool's name, the two tables and the nudge. */
+bool beat_new(const struct process *process, struct beat **beat_out, struct error *err) MUST_CHECK;
+void beat_free(struct beat **beat);
+
+/* Says that the pool lives, registers it where it is not known, extends every lease that it holds,
+ * and passes on to the dispatcher which of them are lost or asked to cancel. */
+bool beat_send(struct beat *beat, struct store *store, struct error *err) MUST_CHECK;
+
+#endif

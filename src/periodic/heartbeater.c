@@ -1,0 +1,64 @@
+/*
+ * heartbeater.c - `thd: heartbeater`: keeps this pool and its leases alive.
+ *
+ * Woken every min(pool.heartbeat_interval, lease / 3), and more often while the store is away.
+ *
+ * A beat that fails stops nothing by itself: leases outlive a few lost beats, and every entry's
+ * stop_at ends its run before an unconfirmed lease can.
+ */
+#include "periodic/heartbeater.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "config/config.h"
+#include "job/lease.h"
+#include "periodic/beat.h"
+#include "periodic/periodic.h"
+#include "process/process.h"
+#include "store/store.h"
+
+struct heartbeater {
+    const struct process *process;
+    struct beat *beat;
+    usec_t interval;
+};
+
+/* Counted from its start: a beat that takes long does not delay the next one. */
+static bool send_beat(void *context, struct store *store, usec_t *next_out, struct error *err)
+{
+    const struct heartbeater *heartbeater = context;
+
+    *next_out = clock_boot() + heartbeater->interval;
+    return beat_send(heartbeater->beat, store, err);
+}
+
+static bool remove_pool(void *context, struct store *store, struct error *err)
+{
+    const struct heartbeater *heartbeater = context;
+
+    return store_pool_remove(store, heartbeater->process->pool, err) ||
+           err->code == TH_E_NOT_FOUND || error_prefix(err, "remove the pool");
+}
+
+int heartbeater_main(struct process *process)
+{
+    const struct pool_config *pool = &process->config->pool;
+    CLEANUP(beat_free) struct beat *beat = NULL;
+    struct error err;
+
+    if (!beat_new(process, &beat, &err))
+        return process_fail(&err);
+    struct heartbeater heartbeater = {
+        .process = process,
+        .beat = beat,
+        .interval = lease_renewal_interval(pool->heartbeat_interval, pool->lease),
+    };
+    const struct periodic periodic = {
+        .pass = send_beat,
+        .leave = remove_pool,
+        .max_silence = heartbeater.interval,
+        .context = &heartbeater,
+    };
+    return periodic_run(process, &periodic);
+}

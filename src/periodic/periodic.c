@@ -1,0 +1,179 @@
+/*
+ * periodic.c - the loop of a process that wakes, makes one pass over the store, and sleeps.
+ *
+ * Woken by its timer and by the master's orders.
+ *
+ *   what fails                         what happens
+ *   the schema or the URL is wrong     exit, PROCESS_UNUSABLE
+ *   the store is away                  the handle is closed; a new one is tried until it is back
+ *   anything else                      exit, PROCESS_FAILED: the master starts the process anew
+ *
+ * The handle is closed because the store that comes back may be another one: a file that was
+ * replaced is seen only by who opens it again.
+ */
+#include "periodic/periodic.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "process/outage.h"
+#include "process/process.h"
+#include "process/scoreboard.h"
+#include "store/store.h"
+
+#include <unistd.h>
+
+struct runner {
+    struct process *process;
+    const struct periodic *periodic;
+    struct store *store; /* owned; NULL while it is away */
+    struct outage outage;
+    struct loop_timer timer;
+    enum slot_state state;
+    int64_t passes;
+    bool is_ready; /* the master has been told */
+    bool was_open; /* the store may have heard of us */
+};
+
+/* A state that is entered again keeps its time. */
+static void enter(struct runner *runner, enum slot_state state)
+{
+    if (runner->state == state)
+        return;
+    runner->state = state;
+    scoreboard_set_state(runner->process->scoreboard, runner->process->slot, state);
+}
+
+static bool open_store(struct runner *runner, struct error *err)
+{
+    const struct config *config = runner->process->config;
+    const struct store_options options = {
+        .folder = config->folder,
+        .migrate = config->pool.migrate,
+        .max_payload = config->max_payload,
+    };
+
+    if (runner->store)
+        return true;
+    if (!store_open(runner->process->backend, &options, &runner->store, err))
+        return error_prefix(err, "open the store");
+    runner->was_open = true;
+    return true;
+}
+
+/* Never within the step of the loop that calls this: whatever else waits there comes first. */
+static void sleep_until(struct runner *runner, usec_t at)
+{
+    const usec_t now = clock_boot();
+
+    loop_set_timer(runner->process->loop, &runner->timer, at > now ? at : now + 1);
+}
+
+static void wait_for_store(struct runner *runner, usec_t started, const struct error *err)
+{
+    const usec_t max_silence = runner->periodic->max_silence;
+    usec_t at = outage_note(&runner->outage, err);
+
+    if (max_silence > 0 && at > started + max_silence)
+        at = started + max_silence;
+    store_close(&runner->store);
+    enter(runner, SLOT_WAITING);
+    sleep_until(runner, at);
+}
+
+static void meet_failure(struct runner *runner, usec_t started, const struct error *err)
+{
+    if (outage_may_pass(err))
+        wait_for_store(runner, started, err);
+    else
+        process_stop(runner->process, process_fail(err));
+}
+
+static void meet_closed_store(struct runner *runner, usec_t started, const struct error *err)
+{
+    if (err->code != TH_E_SCHEMA && err->code != TH_E_INVALID) {
+        meet_failure(runner, started, err);
+        return;
+    }
+    log_error("store_unusable", "error=%s", err->text);
+    process_stop(runner->process, PROCESS_UNUSABLE);
+}
+
+/* The master counts on a process that has made its first pass. */
+static bool note_pass(struct runner *runner, struct error *err)
+{
+    outage_end(&runner->outage);
+    enter(runner, SLOT_IDLE);
+    if (runner->is_ready)
+        return true;
+    runner->is_ready = true;
+    return process_ready(runner->process, err);
+}
+
+static void make_pass(void *context)
+{
+    struct runner *runner = context;
+    const struct periodic *periodic = runner->periodic;
+    const usec_t started = clock_boot();
+    usec_t next = started;
+    struct error err;
+
+    /* Also those that fail: the master takes a process that makes none for one that hangs. */
+    runner->passes++;
+    scoreboard_count(runner->process->scoreboard, runner->process->slot, runner->passes);
+    if (!open_store(runner, &err))
+        meet_closed_store(runner, started, &err);
+    else if (!periodic->pass(periodic->context, runner->store, &next, &err))
+        meet_failure(runner, started, &err);
+    else if (!note_pass(runner, &err))
+        process_stop(runner->process, process_fail(&err));
+    else
+        sleep_until(runner, next);
+}
+
+/* A store that is away gets one try. Where we have never been, nothing of us is left. */
+static int leave(struct runner *runner)
+{
+    const struct periodic *periodic = runner->periodic;
+    struct error err;
+
+    if (!periodic->leave || !runner->was_open)
+        return PROCESS_OK;
+    if (!open_store(runner, &err) || !periodic->leave(periodic->context, runner->store, &err))
+        return process_fail(&err);
+    return PROCESS_OK;
+}
+
+static void obey(void *context, const struct order *order, int fd)
+{
+    struct runner *runner = context;
+
+    if (fd >= 0)
+        close(fd); /* comes with orders for the dispatcher only */
+    if (order->kind != ORDER_EXIT)
+        return;
+    loop_clear_timer(runner->process->loop, &runner->timer);
+    enter(runner, SLOT_STOPPING);
+    process_stop(runner->process, leave(runner));
+}
+
+int periodic_run(struct process *process, const struct periodic *periodic)
+{
+    struct runner runner = {
+        .process = process,
+        .periodic = periodic,
+        .timer = {.call = make_pass, .context = &runner},
+        .state = SLOT_STARTING,
+    };
+
+    process->obey = obey;
+    process->context = &runner;
+    sleep_until(&runner, clock_boot());
+    const int exit_code = process_run(process);
+    process->obey = NULL;
+    process->context = NULL;
+    loop_clear_timer(process->loop, &runner.timer);
+    store_close(&runner.store);
+    return exit_code;
+}

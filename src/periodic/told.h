@@ -1,0 +1,29 @@
+/*
+ * told.h - what the store has been told of a run, so that each thing is told once.
+ *
+ * Progress and output are written with the heartbeat; most beats have nothing new.
+ */
+#ifndef PERIODIC_TOLD_H
+#define PERIODIC_TOLD_H
+
+#include "base/base.h"
+#include "process/scoreboard.h"
+
+struct lease_beat;
+
+/* Of one worker's slot. Zeroed: nothing yet. */
+struct told {
+    bool any;
+    struct hold hold; /* of the run that the rest is about */
+    int progress_percent;
+    char progress_text[SCOREBOARD_TEXT_SIZE];
+    uint64_t output_total;
+};
+
+/* Puts into the beat what is new in the slot; the beat then points into it. */
+void told_compare(const struct told *told, const struct slot *slot, struct lease_beat *beat);
+
+/* The store has it: the beat that told_compare() filled in has arrived. */
+void told_remember(struct told *told, const struct slot *slot);
+
+#endif

@@ -1,0 +1,387 @@
+/*
+ * test_beat.c - one heartbeat, on a real store and real tables, all in one process.
+ */
+#include "periodic/beat.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "periodic/scene.h"
+#include "process/lease_table.h"
+#include "process/process.h"
+#include "process/scoreboard.h"
+#include "suites.h"
+
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define S(n)   ((n)*USEC_PER_SEC)
+#define SLOTS  3
+#define HOLDS  8
+#define WORKER 2             /* its slot and its number */
+#define SERIAL 77            /* of its process */
+#define SOON   S(1)          /* on the boot clock: when a lease that nobody confirmed ends */
+#define GRAIN  USEC_PER_MSEC /* of the lease table's clock */
+
+/* A pool whose heartbeater is this test. */
+struct pool_scene {
+    struct scene scene;
+    struct process process;
+    struct beat *beat;
+    struct job_list jobs; /* what was reserved */
+};
+
+static struct pool_scene *begin(void)
+{
+    struct pool_scene *pool = calloc(1, sizeof *pool);
+    struct error err;
+
+    ck_assert_ptr_nonnull(pool);
+    pool->scene = scene_open();
+    pool->process = (struct process){.config = &pool->scene.config, .pool = POOL};
+    pool->process.nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    ck_assert_int_ge(pool->process.nudge, 0);
+    MUST(lease_table_open(HOLDS, &pool->process.leases, &err));
+    MUST(scoreboard_open(SLOTS, &pool->process.scoreboard, &err));
+    scoreboard_enter(pool->process.scoreboard, WORKER, "worker 2", WORKER, SERIAL, 4711);
+    MUST(beat_new(&pool->process, &pool->beat, &err));
+    return pool;
+}
+
+static void end(struct pool_scene **at)
+{
+    struct pool_scene *pool = *at;
+
+    beat_free(&pool->beat);
+    job_list_done(&pool->jobs);
+    scoreboard_close(&pool->process.scoreboard);
+    lease_table_close(&pool->process.leases);
+    close(pool->process.nudge);
+    scene_close(&pool->scene);
+    free(pool);
+}
+
+static void send_beat(struct pool_scene *pool)
+{
+    struct error err;
+
+    MUST(beat_send(pool->beat, pool->scene.store, &err));
+}
+
+/* A job that was reserved ten seconds ago and is handed out. */
+static struct hold hand_out(struct pool_scene *pool, struct uuid *id_out)
+{
+    const usec_t then = scene_now(&pool->scene) - S(10);
+    struct held_lease lease = {.queue = QUEUE};
+    struct hold hold;
+
+    *id_out = scene_add(&pool->scene, 0, then);
+    const struct job *job = scene_take(&pool->scene, LEASE, then, &pool->jobs);
+    lease.job = job->id;
+    lease.token = job->token;
+    lease.ref = job->ref;
+    ck_assert(lease_table_hand(pool->process.leases, &lease, SOON, &hold));
+    return hold;
+}
+
+static struct hold start(struct pool_scene *pool, struct uuid *id_out)
+{
+    const struct hold hold = hand_out(pool, id_out);
+
+    ck_assert(lease_table_start(pool->process.leases, hold, SERIAL));
+    scoreboard_set_job(pool->process.scoreboard, WORKER, hold, id_out, "test:type");
+    return hold;
+}
+
+/* The last job that was reserved. */
+static void settle(struct pool_scene *pool)
+{
+    scene_settle(&pool->scene, &pool->jobs.items[pool->jobs.count - 1], SETTLE_ACK, 0,
+                 scene_now(&pool->scene));
+}
+
+static unsigned flags_of(const struct pool_scene *pool, struct hold hold)
+{
+    return lease_table_flags(pool->process.leases, hold);
+}
+
+/* Whether the dispatcher has been nudged since the last time that this was asked. */
+static bool was_nudged(const struct pool_scene *pool)
+{
+    uint64_t count;
+
+    return read(pool->process.nudge, &count, sizeof count) == (ssize_t)sizeof count;
+}
+
+static usec_t expiry_of(struct pool_scene *pool, const struct uuid *id)
+{
+    CLEANUP(job_list_done) struct job_list list = {0};
+
+    return scene_get(&pool->scene, id, &list)->expires_at;
+}
+
+/* ---- leases ---- */
+
+START_TEST(what_is_held_is_extended_and_confirmed_as_of_before_the_question)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct uuid id;
+    const struct hold hold = hand_out(pool, &id);
+    const usec_t before = clock_boot(), now = scene_now(&pool->scene);
+
+    send_beat(pool);
+    const usec_t stop_at = lease_table_stop_at(pool->process.leases, hold);
+    ck_assert_int_gt(stop_at, before + LEASE - LEASE / 3 - GRAIN);
+    ck_assert_int_le(stop_at, clock_boot() + LEASE - LEASE / 3);
+    ck_assert_int_ge(expiry_of(pool, &id), now + LEASE);
+    ck_assert_uint_eq(flags_of(pool, hold), 0);
+    ck_assert(!was_nudged(pool));
+}
+END_TEST
+
+START_TEST(what_has_run_is_extended_until_it_is_settled)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct uuid id;
+    const struct hold hold = start(pool, &id);
+    const usec_t now = scene_now(&pool->scene);
+
+    lease_table_finish(pool->process.leases, hold, SERIAL);
+    send_beat(pool);
+    ck_assert_int_ge(expiry_of(pool, &id), now + LEASE);
+}
+END_TEST
+
+START_TEST(what_was_taken_back_is_not_extended)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct uuid id;
+    const struct hold hold = hand_out(pool, &id);
+    const usec_t expiry = expiry_of(pool, &id);
+
+    ck_assert(lease_table_revoke(pool->process.leases, hold));
+    send_beat(pool);
+    ck_assert_int_eq(expiry_of(pool, &id), expiry);
+}
+END_TEST
+
+START_TEST(a_lost_lease_is_passed_on_once)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct uuid lost_id, held_id;
+    const struct hold lost = start(pool, &lost_id);
+
+    settle(pool);
+    const struct hold held = hand_out(pool, &held_id);
+    send_beat(pool);
+    ck_assert_uint_eq(flags_of(pool, lost), LEASE_LOST);
+    ck_assert_int_eq(lease_table_stop_at(pool->process.leases, lost), SOON);
+    ck_assert_uint_eq(flags_of(pool, held), 0);
+    ck_assert_int_gt(lease_table_stop_at(pool->process.leases, held), SOON);
+    ck_assert(was_nudged(pool));
+    send_beat(pool);
+    ck_assert(!was_nudged(pool));
+}
+END_TEST
+
+START_TEST(what_was_settled_when_it_had_run_is_not_lost)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct uuid id;
+    const struct hold hold = start(pool, &id);
+
+    lease_table_finish(pool->process.leases, hold, SERIAL);
+    settle(pool);
+    send_beat(pool);
+    ck_assert_uint_eq(flags_of(pool, hold), 0);
+    ck_assert(!was_nudged(pool));
+}
+END_TEST
+
+START_TEST(a_cancellation_is_passed_on_once)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    enum th_error_code verdict;
+    struct error err;
+    struct uuid id;
+    const struct hold hold = start(pool, &id);
+
+    MUST(store_cancel(pool->scene.store, &id, 1, scene_now(&pool->scene), &verdict, &err));
+    send_beat(pool);
+    ck_assert_uint_eq(flags_of(pool, hold), LEASE_CANCELED);
+    ck_assert_int_gt(lease_table_stop_at(pool->process.leases, hold), SOON);
+    ck_assert(was_nudged(pool));
+    send_beat(pool);
+    ck_assert(!was_nudged(pool));
+}
+END_TEST
+
+/* ---- what a run has to tell ---- */
+
+static void say(struct pool_scene *pool, int percent, const char *text, const char *output)
+{
+    const struct bytes bytes = {(const unsigned char *)output, strlen(output)};
+
+    scoreboard_set_progress(pool->process.scoreboard, WORKER, percent, text);
+    scoreboard_add_output(pool->process.scoreboard, WORKER, bytes);
+}
+
+static void expect_told(struct pool_scene *pool, const struct uuid *id, int percent,
+                        const char *text, const char *output)
+{
+    CLEANUP(job_list_done) struct job_list list = {0};
+    const struct job *job = scene_get(&pool->scene, id, &list);
+
+    ck_assert_int_eq(job->progress_percent, percent);
+    ck_assert_pstr_eq(job->progress_text, text);
+    ck_assert_uint_eq(job->output.length, strlen(output));
+    ck_assert_mem_eq(job->output.data, output, strlen(output));
+    ck_assert_int_eq(job->worker, WORKER);
+}
+
+START_TEST(progress_and_output_of_a_run_are_told)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct uuid id;
+
+    start(pool, &id);
+    say(pool, 40, "half of them", "hello\n");
+    send_beat(pool);
+    expect_told(pool, &id, 40, "half of them", "hello\n");
+    say(pool, 80, "nearly", "world\n");
+    send_beat(pool);
+    expect_told(pool, &id, 80, "nearly", "hello\nworld\n");
+}
+END_TEST
+
+START_TEST(what_did_not_arrive_is_told_again)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct error err;
+    struct uuid id;
+
+    start(pool, &id);
+    say(pool, 40, "half of them", "hello\n");
+    pool->process.pool = "no name";
+    ck_assert(!beat_send(pool->beat, pool->scene.store, &err));
+    pool->process.pool = POOL;
+    send_beat(pool);
+    expect_told(pool, &id, 40, "half of them", "hello\n");
+}
+END_TEST
+
+START_TEST(a_worker_that_went_on_tells_nothing_of_the_job_before)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    CLEANUP(job_list_done) struct job_list list = {0};
+    struct uuid first, second;
+
+    start(pool, &first);
+    start(pool, &second);
+    say(pool, 40, "half of them", "hello\n");
+    send_beat(pool);
+    expect_told(pool, &second, 40, "half of them", "hello\n");
+    ck_assert_int_eq(scene_get(&pool->scene, &first, &list)->progress_percent, -1);
+}
+END_TEST
+
+START_TEST(a_worker_cannot_speak_for_the_run_of_another)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct scoreboard *board = pool->process.scoreboard;
+    struct uuid id;
+    const struct hold hold = start(pool, &id);
+
+    say(pool, 40, "half of them", "hello\n");
+    scoreboard_enter(board, WORKER - 1, "worker 1", WORKER - 1, SERIAL - 1, 4710);
+    scoreboard_set_job(board, WORKER - 1, hold, &id, "test:type");
+    scoreboard_set_progress(board, WORKER - 1, 99, "all of them");
+    send_beat(pool);
+    expect_told(pool, &id, 40, "half of them", "hello\n");
+}
+END_TEST
+
+/* ---- the pool ---- */
+
+static void expect_status(struct pool_scene *pool, const char *part)
+{
+    CLEANUP(pool_list_done) struct pool_list list = {0};
+    const struct pool *stored = scene_pool(&pool->scene, POOL, &list);
+
+    ck_assert_ptr_nonnull(stored);
+    ck_assert_msg(memmem(stored->status.data, stored->status.length, part, strlen(part)) != NULL,
+                  "no %s in %.*s", part, (int)stored->status.length,
+                  (const char *)stored->status.data);
+}
+
+START_TEST(the_first_beat_registers_the_pool)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    CLEANUP(pool_list_done) struct pool_list list = {0};
+    const usec_t before = scene_now(&pool->scene);
+
+    send_beat(pool);
+    const struct pool *stored = scene_pool(&pool->scene, POOL, &list);
+    ck_assert_ptr_nonnull(stored);
+    ck_assert_int_eq(stored->pid, getppid());
+    ck_assert_int_ge(stored->started_at, before);
+    ck_assert_int_ge(stored->beat_at, before);
+    expect_status(pool, "\"name\":\"worker 2\",\"pid\":4711");
+}
+END_TEST
+
+START_TEST(a_pool_that_was_removed_is_there_again)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    CLEANUP(pool_list_done) struct pool_list first = {0}, second = {0};
+    struct error err;
+
+    send_beat(pool);
+    const usec_t started_at = scene_pool(&pool->scene, POOL, &first)->started_at;
+    MUST(store_pool_remove(pool->scene.store, POOL, &err));
+    send_beat(pool);
+    ck_assert_int_eq(scene_pool(&pool->scene, POOL, &second)->started_at, started_at);
+    expect_status(pool, "\"name\":\"worker 2\"");
+}
+END_TEST
+
+START_TEST(a_status_is_written_when_it_has_changed)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct uuid id;
+
+    send_beat(pool);
+    scene_register(&pool->scene, POOL, "{\"by\":\"hand\"}", scene_now(&pool->scene));
+    send_beat(pool);
+    expect_status(pool, "by");
+    start(pool, &id);
+    send_beat(pool);
+    expect_status(pool, "\"type\":\"test:type\"");
+}
+END_TEST
+
+Suite *beat_suite(void)
+{
+    Suite *suite = suite_create("periodic/beat");
+    TCase *leases = tcase_create("leases");
+    TCase *runs = tcase_create("runs");
+    TCase *pools = tcase_create("pool");
+
+    tcase_add_test(leases, what_is_held_is_extended_and_confirmed_as_of_before_the_question);
+    tcase_add_test(leases, what_has_run_is_extended_until_it_is_settled);
+    tcase_add_test(leases, what_was_taken_back_is_not_extended);
+    tcase_add_test(leases, a_lost_lease_is_passed_on_once);
+    tcase_add_test(leases, what_was_settled_when_it_had_run_is_not_lost);
+    tcase_add_test(leases, a_cancellation_is_passed_on_once);
+    tcase_add_test(runs, progress_and_output_of_a_run_are_told);
+    tcase_add_test(runs, what_did_not_arrive_is_told_again);
+    tcase_add_test(runs, a_worker_that_went_on_tells_nothing_of_the_job_before);
+    tcase_add_test(runs, a_worker_cannot_speak_for_the_run_of_another);
+    tcase_add_test(pools, the_first_beat_registers_the_pool);
+    tcase_add_test(pools, a_pool_that_was_removed_is_there_again);
+    tcase_add_test(pools, a_status_is_written_when_it_has_changed);
+    suite_add_tcase(suite, leases);
+    suite_add_tcase(suite, runs);
+    suite_add_tcase(suite, pools);
+    return suite;
+}

@@ -1,0 +1,250 @@
+/*
+ * test_periodic.c - the loop of a process that makes passes; the master is this test.
+ */
+#include "periodic/periodic.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "periodic/scene.h"
+#include "process/process.h"
+#include "process/scoreboard.h"
+#include "suites.h"
+
+#include <unistd.h>
+
+#define AWAY "sqlite:/dev/null/jobs.db" /* no file can be there */
+
+/* A service whose passes do what a case says, and which asks itself to exit after the last. */
+struct service {
+    struct process process;
+    struct config config;
+    int master; /* the other end of its control socket */
+    int passes, leaves;
+    int failures; /* of the first passes */
+    enum th_error_code failure;
+    int wanted;                     /* passes, then exit */
+    bool leave_fails, saw_own_jobs; /* the handle of the pass before was used again */
+    enum slot_state states[8];      /* at the start of each pass */
+};
+
+static void begin(struct service *service, const char *backend)
+{
+    struct process *process = &service->process;
+    struct error err;
+    int ends[2];
+
+    MUST(message_pair(ends, &err));
+    service->master = ends[0];
+    service->config.pool.migrate = true;
+    *process = (struct process){
+        .name = "service", .config = &service->config, .backend = backend, .control = ends[1]};
+    MUST(scoreboard_open(1, &process->scoreboard, &err));
+    scoreboard_enter(process->scoreboard, 0, "service", 0, 1, getpid());
+    MUST(process_begin(process, &err));
+}
+
+static void end(struct service *service)
+{
+    loop_close(&service->process.loop);
+    scoreboard_close(&service->process.scoreboard);
+    close(service->process.control);
+    close(service->master);
+}
+
+static void ask_to_exit(const struct service *service)
+{
+    const struct order order = {.kind = ORDER_EXIT};
+    struct error err;
+
+    ck_assert_int_eq(order_send(service->master, &order, -1, &err), DELIVERY_DONE);
+}
+
+/* A job is the mark that this handle has been here: `memory:` is a store of its own for each. */
+static bool leave_mark(struct store *store)
+{
+    CLEANUP(queue_stats_list_done) struct queue_stats_list stats = {0};
+    struct uuid_maker ids = {0};
+    struct job job = job_defaults();
+    struct enqueued enqueued;
+    struct error err;
+
+    MUST(store_stats(store, &stats, &err));
+    job.id = uuid_make(&ids, store_now(store));
+    job.type = "test:type";
+    MUST(store_enqueue(store, &job, 1, store_now(store), &enqueued, &err));
+    return stats.count > 0;
+}
+
+static bool pass(void *context, struct store *store, usec_t *next_out, struct error *err)
+{
+    struct service *service = context;
+    struct slot slot;
+
+    ck_assert(scoreboard_read(service->process.scoreboard, 0, &slot));
+    ck_assert_uint_lt((size_t)service->passes, COUNT_OF(service->states));
+    service->states[service->passes++] = slot.state;
+    service->saw_own_jobs = leave_mark(store);
+    *next_out = clock_boot();
+    if (service->passes == service->wanted)
+        ask_to_exit(service);
+    return service->passes > service->failures || error_set(err, service->failure, "made to fail");
+}
+
+static bool leave(void *context, struct store *store, struct error *err)
+{
+    struct service *service = context;
+
+    ck_assert_ptr_nonnull(store);
+    service->leaves++;
+    return !service->leave_fails || error_set(err, TH_E_UNAVAILABLE, "made to fail");
+}
+
+static int run(struct service *service, usec_t max_silence)
+{
+    const struct periodic periodic = {
+        .pass = pass, .leave = leave, .max_silence = max_silence, .context = service};
+
+    return periodic_run(&service->process, &periodic);
+}
+
+static bool has_reported_ready(const struct service *service)
+{
+    struct report report;
+    struct error err;
+
+    return report_receive(service->master, &report, &err) == DELIVERY_DONE &&
+           report.kind == REPORT_READY;
+}
+
+START_TEST(it_makes_passes_until_it_is_asked_to_exit)
+{
+    CLEANUP(end) struct service service = {.wanted = 3};
+    struct slot slot;
+
+    begin(&service, "memory:");
+    ck_assert_int_eq(run(&service, 0), PROCESS_OK);
+    ck_assert_int_eq(service.passes, 3);
+    ck_assert(service.saw_own_jobs);
+    ck_assert_int_eq(service.leaves, 1);
+    ck_assert_int_eq(service.states[0], SLOT_STARTING);
+    ck_assert_int_eq(service.states[1], SLOT_IDLE);
+    ck_assert(scoreboard_read(service.process.scoreboard, 0, &slot));
+    ck_assert_int_eq(slot.state, SLOT_STOPPING);
+    ck_assert_int_eq(slot.jobs_done, 3);
+}
+END_TEST
+
+START_TEST(it_is_ready_once)
+{
+    CLEANUP(end) struct service service = {.wanted = 3};
+
+    begin(&service, "memory:");
+    ck_assert_int_eq(run(&service, 0), PROCESS_OK);
+    ck_assert(has_reported_ready(&service));
+    ck_assert(!has_reported_ready(&service));
+}
+END_TEST
+
+START_TEST(a_store_that_comes_back_is_opened_anew)
+{
+    CLEANUP(end)
+    struct service service = {.wanted = 3, .failures = 2, .failure = TH_E_UNAVAILABLE};
+
+    begin(&service, "memory:");
+    ck_assert_int_eq(run(&service, 0), PROCESS_OK);
+    ck_assert_int_eq(service.passes, 3);
+    ck_assert(!service.saw_own_jobs);
+    ck_assert_int_eq(service.states[1], SLOT_WAITING);
+    ck_assert(has_reported_ready(&service));
+}
+END_TEST
+
+/* The delays of an outage grow; six of them are more than three seconds. */
+START_TEST(who_may_not_be_silent_does_not_wait_for_long)
+{
+    CLEANUP(end)
+    struct service service = {.wanted = 7, .failures = 6, .failure = TH_E_UNAVAILABLE};
+    const usec_t before = clock_boot();
+
+    begin(&service, "memory:");
+    ck_assert_int_eq(run(&service, 10 * USEC_PER_MSEC), PROCESS_OK);
+    ck_assert_int_eq(service.passes, 7);
+    ck_assert_int_lt(clock_boot() - before, 3 * USEC_PER_SEC);
+}
+END_TEST
+
+START_TEST(a_failure_that_cannot_pass_ends_the_process)
+{
+    CLEANUP(end)
+    struct service service = {.wanted = 3, .failures = 1, .failure = TH_E_INTERNAL};
+
+    begin(&service, "memory:");
+    ck_assert_int_eq(run(&service, 0), PROCESS_FAILED);
+    ck_assert_int_eq(service.passes, 1);
+    ck_assert(!has_reported_ready(&service));
+}
+END_TEST
+
+START_TEST(a_store_that_nobody_can_open_is_not_tried_again)
+{
+    CLEANUP(end) struct service service = {.wanted = 1};
+
+    begin(&service, "nothing:at/all");
+    ck_assert_int_eq(run(&service, 0), PROCESS_UNUSABLE);
+    ck_assert_int_eq(service.passes, 0);
+}
+END_TEST
+
+START_TEST(it_can_be_asked_to_exit_while_the_store_is_away)
+{
+    CLEANUP(end) struct service service = {.wanted = 1};
+
+    begin(&service, AWAY);
+    ask_to_exit(&service);
+    ck_assert_int_eq(run(&service, 0), PROCESS_OK);
+    ck_assert_int_eq(service.passes, 0);
+    ck_assert_int_eq(service.leaves, 0);
+}
+END_TEST
+
+START_TEST(a_store_that_went_away_gets_one_more_try)
+{
+    CLEANUP(end)
+    struct service service = {.wanted = 1, .failures = 1, .failure = TH_E_UNAVAILABLE};
+
+    begin(&service, "memory:");
+    ck_assert_int_eq(run(&service, 0), PROCESS_OK);
+    ck_assert_int_eq(service.passes, 1);
+    ck_assert_int_eq(service.leaves, 1);
+}
+END_TEST
+
+START_TEST(last_words_that_fail_are_a_failure)
+{
+    CLEANUP(end) struct service service = {.wanted = 1, .leave_fails = true};
+
+    begin(&service, "memory:");
+    ck_assert_int_eq(run(&service, 0), PROCESS_FAILED);
+    ck_assert_int_eq(service.leaves, 1);
+}
+END_TEST
+
+Suite *periodic_suite(void)
+{
+    Suite *suite = suite_create("periodic/periodic");
+    TCase *life = tcase_create("life");
+    TCase *outages = tcase_create("outages");
+
+    tcase_add_test(life, it_makes_passes_until_it_is_asked_to_exit);
+    tcase_add_test(life, it_is_ready_once);
+    tcase_add_test(life, a_failure_that_cannot_pass_ends_the_process);
+    tcase_add_test(life, last_words_that_fail_are_a_failure);
+    tcase_add_test(outages, a_store_that_comes_back_is_opened_anew);
+    tcase_add_test(outages, who_may_not_be_silent_does_not_wait_for_long);
+    tcase_add_test(outages, a_store_that_nobody_can_open_is_not_tried_again);
+    tcase_add_test(outages, it_can_be_asked_to_exit_while_the_store_is_away);
+    tcase_add_test(outages, a_store_that_went_away_gets_one_more_try);
+    suite_add_tcase(suite, life);
+    suite_add_tcase(suite, outages);
+    return suite;
+}
