@@ -20,6 +20,7 @@ static Suite *(*const suites[])(void) = {
     title_suite,
     command_suite, execution_suite, output_suite, steering_suite, variables_suite,
     scratch_suite, url_suite,
+    on_dead_suite, queues_suite, room_suite, starts_suite,
     beat_suite, periodic_suite, promote_suite, reap_suite, services_suite, status_suite,
     told_suite,
     options_suite, pages_suite, when_suite,

@@ -74,6 +74,12 @@ Suite *variables_suite(void);
 Suite *scratch_suite(void);
 Suite *url_suite(void);
 
+/* dispatcher */
+Suite *on_dead_suite(void);
+Suite *queues_suite(void);
+Suite *room_suite(void);
+Suite *starts_suite(void);
+
 /* periodic */
 Suite *beat_suite(void);
 Suite *periodic_suite(void);

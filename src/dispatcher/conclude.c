@@ -1,0 +1,249 @@
+/*
+ * conclude.c - how a flight ends.
+ *
+ *     result, crash, drain --outcome--> settlement_decide() --settlement--> outbox
+ *
+ * What is decided about a job is decided in job/settlement.c; here is what this pool knows besides:
+ * handlers that cannot be started, and the job that a death brings.
+ */
+#include "dispatcher/conclude.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "config/config.h"
+#include "dispatcher/on_dead.h"
+#include "dispatcher/room.h"
+#include "dispatcher/starts.h"
+#include "dispatcher/state.h"
+#include "process/process.h"
+#include "store/store.h"
+
+#include <stdio.h>
+
+#define LEAVE_FOR  (10 * USEC_PER_SEC) /* a type that another pool may know */
+#define PROBE_RUNS (2 * USEC_PER_SEC)  /* what has run for so long could be started */
+
+static struct start *start_of(const struct dispatcher *dispatcher, const struct flight *flight)
+{
+    return &dispatcher->starts[flight->handler - dispatcher->config->handlers];
+}
+
+static struct settlement_rules rules_of(const struct dispatcher *dispatcher,
+                                        const struct flight *flight)
+{
+    const struct config *config = dispatcher->config;
+
+    return (struct settlement_rules){
+        .limits = flight->limits,
+        .retry = flight->handler ? flight->handler->retry : config->defaults.retry,
+        .forget_done = config->retention.done == 0 || config->retention.done_max == 0,
+    };
+}
+
+/* A job that cannot be told of is still dead: only a lack of memory ends the dispatcher. */
+static bool add_on_dead(struct dispatcher *dispatcher, const struct flight *flight, usec_t now,
+                        struct settlement *settlement, struct error *err)
+{
+    char id[UUID_TEXT_SIZE];
+
+    if (settlement->kind != SETTLE_FAIL || !flight->handler || !flight->handler->on_dead.type)
+        return true;
+    if (on_dead_make(&flight->handler->on_dead, &flight->job, settlement->error,
+                     (size_t)dispatcher->config->max_payload, &dispatcher->ids, now,
+                     &dispatcher->outbox.arena, &settlement->on_dead, err))
+        return true;
+    log_error("job_dead", "job=%s type=%s error=%s", uuid_format(&flight->job.id, id),
+              flight->job.type, err->text);
+    return err->code != TH_E_NO_MEMORY;
+}
+
+static bool post(struct dispatcher *dispatcher, struct flight *flight,
+                 struct settlement *settlement, usec_t now, struct error *err)
+{
+    settlement->run.pool = dispatcher->process->pool;
+    return add_on_dead(dispatcher, flight, now, settlement, err) &&
+           outbox_add(&dispatcher->outbox, flight, settlement, err);
+}
+
+/* Whatever ends a probe without an answer to its question lets another job ask it. */
+static void forget_probe(struct dispatcher *dispatcher, struct flight *flight)
+{
+    if (flight->is_probe)
+        starts_forget_probe(start_of(dispatcher, flight));
+    flight->is_probe = false;
+}
+
+bool conclude_flight(struct dispatcher *dispatcher, struct flight *flight,
+                     const struct outcome *outcome, struct error *err)
+{
+    const usec_t now = store_now(dispatcher->store);
+    const struct settlement_rules rules = rules_of(dispatcher, flight);
+
+    forget_probe(dispatcher, flight);
+    struct settlement settlement = settlement_decide(&flight->job, outcome, &rules, now,
+                                                     rules.retry.jitter > 0 ? random_unit() : 0);
+
+    return post(dispatcher, flight, &settlement, now, err);
+}
+
+bool conclude_release(struct dispatcher *dispatcher, struct flight *flight, struct error *err)
+{
+    const struct outcome released = {.kind = OUTCOME_RELEASED,
+                                     .run = {.exit_code = JOB_NO_EXIT_CODE}};
+
+    return conclude_flight(dispatcher, flight, &released, err);
+}
+
+/* The loud line is the first; whoever reads the log learns nothing from the others. */
+static void say_start_failed(const struct dispatcher *dispatcher, const struct flight *flight,
+                             const char *error, bool is_first)
+{
+    const struct start *start = start_of(dispatcher, flight);
+    char id[UUID_TEXT_SIZE];
+
+    log_at(is_first ? LEVEL_ERROR : LEVEL_DEBUG, "start_failed",
+           "handler=%s job=%s type=%s error=%s retry_ms=%" PRId64 " hint=%s",
+           flight->handler->pattern, uuid_format(&flight->job.id, id), flight->job.type, error,
+           start->delay / USEC_PER_MSEC,
+           "its jobs wait, nothing is counted against them; tried again by one job at a time");
+}
+
+static void put_off(struct dispatcher *dispatcher, struct flight *flight, struct outcome *outcome)
+{
+    const usec_t now = store_now(dispatcher->store);
+    bool is_first;
+
+    const usec_t again =
+        starts_note_failure(start_of(dispatcher, flight), flight->is_probe, now, &is_first);
+    say_start_failed(dispatcher, flight, outcome->error, is_first);
+    outcome->kind = OUTCOME_SNOOZED;
+    outcome->snooze_for = again - now;
+    outcome->run.started_at = now;
+    outcome->error = NULL;
+}
+
+static void note_start(struct dispatcher *dispatcher, struct flight *flight)
+{
+    if (starts_note_success(start_of(dispatcher, flight)))
+        log_info("start_works", "handler=%s type=%s", flight->handler->pattern, flight->job.type);
+}
+
+bool conclude_probes(struct dispatcher *dispatcher)
+{
+    const usec_t now = clock_boot();
+    struct flight *flight;
+    bool any = false;
+
+    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
+        if (!flight->is_probe || flight->is_concluded)
+            continue;
+        any = true;
+        if (now - flight->handed_at < PROBE_RUNS ||
+            lease_table_state(dispatcher->process->leases, flight->hold, NULL) != HOLD_STARTED)
+            continue;
+        note_start(dispatcher, flight);
+        flight->is_probe = false;
+    }
+    return any;
+}
+
+bool conclude_result(struct dispatcher *dispatcher, struct flight *flight, struct result *result,
+                     struct error *err)
+{
+    if (result->could_not_start)
+        put_off(dispatcher, flight, &result->outcome);
+    else
+        note_start(dispatcher, flight);
+    flight->is_probe = false;
+    if (result->outcome.kind == OUTCOME_DONE && result->outcome.run.wall < ROOM_QUICK_JOB)
+        dispatcher->quick++;
+    return conclude_flight(dispatcher, flight, &result->outcome, err);
+}
+
+static bool conclude_unhandled(struct dispatcher *dispatcher, struct flight *flight,
+                               struct error *err)
+{
+    char text[JOB_NAME_MAX + 32];
+    struct outcome outcome = {.kind = OUTCOME_UNHANDLED, .run = {.exit_code = JOB_NO_EXIT_CODE}};
+
+    snprintf(text, sizeof text, "no handler for type '%s'", flight->job.type);
+    outcome.error = arena_text(&dispatcher->outbox.arena, text);
+    return conclude_flight(dispatcher, flight, &outcome, err);
+}
+
+/* Given back for a while, and not started: there is no run to tell of. */
+static bool conclude_later(struct dispatcher *dispatcher, struct flight *flight, usec_t until,
+                           struct error *err)
+{
+    const usec_t now = store_now(dispatcher->store);
+    const struct outcome outcome = {
+        .kind = OUTCOME_SNOOZED, .snooze_for = until - now, .run = {.exit_code = JOB_NO_EXIT_CODE}};
+    const struct settlement_rules rules = rules_of(dispatcher, flight);
+    struct settlement settlement = settlement_decide(&flight->job, &outcome, &rules, now, 0);
+
+    settlement.has_run = false;
+    return post(dispatcher, flight, &settlement, now, err);
+}
+
+static bool conclude_unstartable(struct dispatcher *dispatcher, struct flight *flight,
+                                 struct error *err)
+{
+    const struct outcome outcome = {.kind = OUTCOME_UNSTARTABLE,
+                                    .error = "its handler could not be started for a day",
+                                    .run = {.exit_code = JOB_NO_EXIT_CODE}};
+
+    return conclude_flight(dispatcher, flight, &outcome, err);
+}
+
+static bool conclude_by_advice(struct dispatcher *dispatcher, struct flight *flight,
+                               bool *concluded_out, struct error *err)
+{
+    const usec_t now = store_now(dispatcher->store);
+    usec_t until = 0;
+
+    *concluded_out = true;
+    switch (starts_ask(start_of(dispatcher, flight), flight->job.created_at, now, &until)) {
+    case START_GO:
+        *concluded_out = false;
+        return true;
+    case START_PROBE:
+        *concluded_out = false;
+        flight->is_probe = true;
+        return true;
+    case START_WAIT:
+        return conclude_later(dispatcher, flight, until, err);
+    case START_GIVE_UP:
+        return conclude_unstartable(dispatcher, flight, err);
+    }
+    return error_set(err, TH_E_INTERNAL, "an advice of no known kind");
+}
+
+bool conclude_early(struct dispatcher *dispatcher, struct flight *flight, struct bytes payload,
+                    bool *concluded_out, struct error *err)
+{
+    const usec_t now = store_now(dispatcher->store);
+    struct settlement settlement;
+
+    if (flight->handler && flight->handler->on_dead.type && !flight_keep_payload(flight, payload))
+        return error_no_memory(err);
+    *concluded_out = true;
+    if (settlement_instead_of_run(&flight->job, &flight->limits, &settlement))
+        return post(dispatcher, flight, &settlement, now, err);
+    if (!flight->handler && dispatcher->config->pool.unknown_types == UNKNOWN_LEAVE)
+        return conclude_later(dispatcher, flight, now + LEAVE_FOR, err);
+    if (!flight->handler)
+        return conclude_unhandled(dispatcher, flight, err);
+    return conclude_by_advice(dispatcher, flight, concluded_out, err);
+}
+
+void conclude_silently(struct dispatcher *dispatcher, struct flight *flight)
+{
+    forget_probe(dispatcher, flight);
+    if (flight->has_hold) {
+        lease_table_free(dispatcher->process->leases, flight->hold);
+        flights_remove(&dispatcher->flights, flight);
+    }
+    flight_free(flight);
+}

@@ -1,0 +1,494 @@
+/*
+ * dispatcher.c - `thd: dispatcher`, the only process that reserves and settles for this pool.
+ *
+ *     collect    every result that the workers have sent meanwhile
+ *     exchange   settle all of them and reserve as many jobs as there is room for
+ *     hand out   the new jobs
+ *
+ * Woken by results, the store's bell, the heartbeater's nudge, orders of the master, and a slow
+ * scan that is the safety net of the bell. When the store is away results are kept and jobs run on;
+ * it is tried again with growing delay.
+ *
+ * Invariants:
+ *   - A job is given to the store only by a settlement in the outbox; it stays there until the
+ * store has answered.
+ *   - A result is taken off its socket, and an entry of the lease table is freed, only after that.
+ *   - So a dispatcher may die at any moment: the next one finds all of it (recovery.c).
+ */
+#include "dispatcher/dispatcher.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "dispatcher/conclude.h"
+#include "dispatcher/exchange.h"
+#include "dispatcher/handout.h"
+#include "dispatcher/recovery.h"
+#include "dispatcher/results.h"
+#include "dispatcher/room.h"
+#include "dispatcher/starts.h"
+#include "dispatcher/state.h"
+#include "process/process.h"
+#include "process/scoreboard.h"
+#include "store/store.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define SCAN_INTERVAL   (5 * USEC_PER_SEC)
+#define ROUNDS          16                  /* exchanges before the loop is looked at again */
+#define LAST_TRIES      (3 * USEC_PER_SEC)  /* to give back what was stopped */
+#define PACE            (4 * USEC_PER_MSEC) /* of exchanges, while no worker waits for one */
+#define PROMOTE_AT_ONCE 1000
+
+static void end(struct dispatcher *dispatcher, int exit_code)
+{
+    dispatcher->has_ended = true;
+    dispatcher->exit_code = exit_code;
+}
+
+static void show_state(const struct dispatcher *dispatcher)
+{
+    const struct process *process = dispatcher->process;
+    enum slot_state state = SLOT_IDLE;
+
+    if (dispatcher->is_draining)
+        state = SLOT_STOPPING;
+    else if (!dispatcher->store || dispatcher->retry_at != 0)
+        state = SLOT_WAITING;
+    scoreboard_set_state(process->scoreboard, process->slot, state);
+}
+
+/* The master takes a dispatcher that does not turn any more for one that hangs. */
+static void count_turn(struct dispatcher *dispatcher)
+{
+    const struct process *process = dispatcher->process;
+
+    scoreboard_count(process->scoreboard, process->slot, ++dispatcher->turns);
+}
+
+/* ---- what wakes it ---- */
+
+static void hear_bell(void *context, unsigned events)
+{
+    struct dispatcher *dispatcher = context;
+
+    (void)events;
+    dispatcher->has_rung = true;
+}
+
+static void hear_nudge(void *context, unsigned events)
+{
+    struct dispatcher *dispatcher = context;
+    uint64_t count;
+
+    (void)events;
+    if (read(dispatcher->process->nudge, &count, sizeof count) == (ssize_t)sizeof count)
+        dispatcher->has_flags = true;
+}
+
+static void scan(void *context)
+{
+    struct dispatcher *dispatcher = context;
+
+    queues_wake(&dispatcher->queues);
+    dispatcher->wants_audit = true;
+    loop_set_timer(dispatcher->process->loop, &dispatcher->scan_timer,
+                   clock_boot() + SCAN_INTERVAL);
+}
+
+static void wake_up(void *context)
+{
+    (void)context; /* being awake is enough */
+}
+
+static void note_worker_end(struct dispatcher *dispatcher, const struct order *order)
+{
+    struct worker_link *link = workers_find(&dispatcher->workers, order->serial);
+
+    if (!link)
+        return;
+    link->has_ended = true;
+    link->status = order->status;
+    link->has_news = true;
+}
+
+static void stop_all(struct dispatcher *dispatcher)
+{
+    dispatcher->is_draining = true;
+    dispatcher->is_stopping = true;
+    dispatcher->give_up_at = clock_boot() + dispatcher->config->pool.kill_grace + LAST_TRIES;
+    handout_halt_all(dispatcher);
+    dispatcher->has_halts = true;
+    loop_set_timer(dispatcher->process->loop, &dispatcher->again_timer, dispatcher->give_up_at);
+}
+
+static void obey(void *context, const struct order *order, int fd)
+{
+    struct dispatcher *dispatcher = context;
+    struct error err;
+
+    switch (order->kind) {
+    case ORDER_WORKER_STARTED:
+        dispatcher->has_halts = true;
+        if (!workers_add(&dispatcher->workers, order, fd, &err))
+            end(dispatcher, process_fail(&err));
+        return;
+    case ORDER_WORKER_ENDED:
+        note_worker_end(dispatcher, order);
+        return;
+    case ORDER_PAUSE:
+        dispatcher->is_paused = true;
+        return;
+    case ORDER_RESUME:
+        dispatcher->is_paused = false;
+        queues_wake(&dispatcher->queues);
+        return;
+    case ORDER_DRAIN:
+        dispatcher->is_draining = true;
+        return;
+    case ORDER_STOP:
+        stop_all(dispatcher);
+        return;
+    case ORDER_EXIT:
+        end(dispatcher, PROCESS_OK);
+        return;
+    }
+}
+
+/* ---- the store ---- */
+
+static bool watch_bell(struct dispatcher *dispatcher, struct error *err)
+{
+    int fd;
+
+    if (!store_wait_fd(dispatcher->store, &fd, err))
+        return false;
+    dispatcher->bell = (struct loop_watch){.fd = fd, .call = hear_bell, .context = dispatcher};
+    return loop_watch(dispatcher->process->loop, &dispatcher->bell, LOOP_READ, err);
+}
+
+/* One that nobody answers would keep us awake. */
+static void leave_bell(struct dispatcher *dispatcher)
+{
+    loop_unwatch(dispatcher->process->loop, &dispatcher->bell);
+    dispatcher->has_rung = false;
+}
+
+static void close_store(struct dispatcher *dispatcher)
+{
+    leave_bell(dispatcher);
+    store_close(&dispatcher->store);
+}
+
+/* A new handle, also after an outage: a file that was replaced needs one. */
+static bool open_store(struct dispatcher *dispatcher, struct error *err)
+{
+    const struct store_options options = {
+        .migrate = dispatcher->config->pool.migrate,
+        .max_payload = (size_t)dispatcher->config->max_payload,
+    };
+    struct store *store = NULL;
+
+    if (!store_open(dispatcher->process->backend, &options, &store, err))
+        return error_prefix(err, "open the store");
+    close_store(dispatcher);
+    dispatcher->store = store;
+    return true;
+}
+
+/* Nothing else is done before: a result whose job is not known yet would be taken for one of a job
+ * that is settled. */
+static bool recover(struct dispatcher *dispatcher, struct error *err)
+{
+    if (!watch_bell(dispatcher, err) || !recovery_run(dispatcher, err))
+        return false;
+    dispatcher->has_recovered = true;
+    if (dispatcher->is_stopping)
+        handout_halt_all(dispatcher);
+    return true;
+}
+
+static bool is_unusable(const struct error *err)
+{
+    return err->code == TH_E_SCHEMA || err->code == TH_E_INVALID;
+}
+
+/* True when it may get better: it is tried again later. */
+static bool bear_outage(struct dispatcher *dispatcher, struct error *err)
+{
+    if (!outage_may_pass(err))
+        return false;
+    leave_bell(dispatcher);
+    dispatcher->retry_at = outage_note(&dispatcher->outage, err);
+    loop_set_timer(dispatcher->process->loop, &dispatcher->retry_timer, dispatcher->retry_at);
+    return true;
+}
+
+static bool become_ready(struct dispatcher *dispatcher, struct error *err)
+{
+    dispatcher->retry_at = 0;
+    queues_wake(&dispatcher->queues);
+    if (dispatcher->is_ready)
+        return true;
+    dispatcher->is_ready = true;
+    return process_ready(dispatcher->process, err);
+}
+
+/* Opens it when it is not open, and it is time to try. */
+static bool keep_store(struct dispatcher *dispatcher, struct error *err)
+{
+    if (dispatcher->store && dispatcher->retry_at == 0)
+        return true;
+    if (dispatcher->retry_at > clock_boot())
+        return true;
+    if (!open_store(dispatcher, err)) {
+        if (!is_unusable(err))
+            return bear_outage(dispatcher, err);
+        log_error("store_unusable", "error=%s", err->text);
+        end(dispatcher, PROCESS_UNUSABLE);
+        return true;
+    }
+    if (!recover(dispatcher, err))
+        return bear_outage(dispatcher, err);
+    return become_ready(dispatcher, err);
+}
+
+/* ---- one turn ---- */
+
+static bool quiet_bell(struct dispatcher *dispatcher, struct error *err)
+{
+    bool rang;
+
+    if (!dispatcher->has_rung)
+        return true;
+    dispatcher->has_rung = false;
+    queues_wake(&dispatcher->queues);
+    return store_wait(dispatcher->store, 0, &rang, err);
+}
+
+static size_t room_now(const struct dispatcher *dispatcher)
+{
+    if (dispatcher->is_paused || dispatcher->is_draining || queues_are_dry(&dispatcher->queues))
+        return 0;
+    const struct flights_census census =
+        flights_count(&dispatcher->flights, dispatcher->process->leases);
+    const size_t workers = workers_count(&dispatcher->workers);
+    const size_t idle = workers > census.running ? workers - census.running : 0;
+    const size_t room = room_for(idle, dispatcher->quick, census.waiting,
+                                 dispatcher->flights.capacity - dispatcher->flights.count);
+
+    return room_by_size(room, dispatcher->last_count, dispatcher->last_bytes);
+}
+
+/* As long as there is something to settle, or room for jobs that may be there. */
+static bool exchange_all(struct dispatcher *dispatcher, struct error *err)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        const size_t room = room_now(dispatcher);
+
+        if (room == 0 && dispatcher->outbox.count == 0)
+            return results_forget(dispatcher, err);
+        if (!exchange_run(dispatcher, room, err))
+            return false;
+    }
+    loop_set_timer(dispatcher->process->loop, &dispatcher->again_timer, clock_boot());
+    return true;
+}
+
+static bool check_waiting(struct dispatcher *dispatcher, struct error *err)
+{
+    if (dispatcher->is_paused || dispatcher->is_draining)
+        return handout_take_back(dispatcher, err);
+    return dispatcher->check_timer.is_on || handout_check(dispatcher, err);
+}
+
+/* While a job waits for a worker, or a probe is out, it is looked at now and then. */
+static void set_check(struct dispatcher *dispatcher)
+{
+    if (dispatcher->check_timer.is_on)
+        return;
+    if (!conclude_probes(dispatcher) && !handout_is_waited_for(dispatcher))
+        return;
+    loop_set_timer(dispatcher->process->loop, &dispatcher->check_timer,
+                   clock_boot() + HANDOUT_CHECK_INTERVAL);
+}
+
+static bool heed_flags(struct dispatcher *dispatcher, struct error *err)
+{
+    if (!dispatcher->has_flags)
+        return true;
+    dispatcher->has_flags = false;
+    return handout_heed_flags(dispatcher, err);
+}
+
+static bool tell_halts(struct dispatcher *dispatcher, struct error *err)
+{
+    if (!dispatcher->has_halts)
+        return true;
+    dispatcher->has_halts = false;
+    return handout_tell_halts(dispatcher, err);
+}
+
+static bool collect(struct dispatcher *dispatcher, struct error *err)
+{
+    if (!dispatcher->wants_audit)
+        return results_collect(dispatcher, err);
+    dispatcher->wants_audit = false;
+    return results_audit(dispatcher, err);
+}
+
+static bool serve_workers(struct dispatcher *dispatcher, struct error *err)
+{
+    return heed_flags(dispatcher, err) && collect(dispatcher, err) &&
+           check_waiting(dispatcher, err) && handout_send_rest(dispatcher, err) &&
+           tell_halts(dispatcher, err);
+}
+
+/* Whether every worker has its next job waiting, and the last exchange was just now: then results
+ * may gather a little, and one commit settles more of them. */
+static bool has_time(const struct dispatcher *dispatcher)
+{
+    if (dispatcher->is_paused || dispatcher->is_draining ||
+        clock_boot() >= dispatcher->last_exchange + PACE)
+        return false;
+    return flights_count(&dispatcher->flights, dispatcher->process->leases).waiting >=
+           workers_count(&dispatcher->workers);
+}
+
+static bool serve_store(struct dispatcher *dispatcher, struct error *err)
+{
+    if (dispatcher->retry_at != 0)
+        return true;
+    if (!quiet_bell(dispatcher, err))
+        return bear_outage(dispatcher, err);
+    if (has_time(dispatcher)) {
+        loop_set_timer(dispatcher->process->loop, &dispatcher->pace_timer,
+                       dispatcher->last_exchange + PACE);
+        return true;
+    }
+    if (!exchange_all(dispatcher, err))
+        return bear_outage(dispatcher, err);
+    outage_end(&dispatcher->outage);
+    return true;
+}
+
+/* What a dispatcher before this one handed out is in the table, whether or not it is known yet. */
+static bool holds_nothing(const struct dispatcher *dispatcher)
+{
+    struct hold_view view;
+    size_t position = 0;
+
+    return dispatcher->flights.count == 0 && dispatcher->outbox.count == 0 &&
+           !lease_table_next(dispatcher->process->leases, &position, &view);
+}
+
+/* --once: whether nothing is ready, also of what has just become due. */
+static bool is_all_done(struct dispatcher *dispatcher, bool *done_out, struct error *err)
+{
+    const usec_t now = store_now(dispatcher->store);
+    size_t scheduled = 0, retried = 0;
+    usec_t next;
+
+    *done_out = false;
+    if (!holds_nothing(dispatcher) || !queues_are_dry(&dispatcher->queues))
+        return true;
+    if (!store_promote(dispatcher->store, JOB_SCHEDULED, now, PROMOTE_AT_ONCE, &scheduled, &next,
+                       err) ||
+        !store_promote(dispatcher->store, JOB_RETRY, now, PROMOTE_AT_ONCE, &retried, &next, err))
+        return bear_outage(dispatcher, err);
+    *done_out = scheduled + retried == 0;
+    if (!*done_out)
+        scan(dispatcher);
+    return true;
+}
+
+static bool check_end(struct dispatcher *dispatcher, struct error *err)
+{
+    bool done = false;
+
+    if (dispatcher->is_draining && holds_nothing(dispatcher))
+        end(dispatcher, PROCESS_OK);
+    if (dispatcher->has_ended)
+        return true;
+    if (dispatcher->give_up_at != 0 && clock_boot() >= dispatcher->give_up_at) {
+        log_error("jobs_kept", "jobs=%zu error=%s", dispatcher->flights.count,
+                  "could not give back all jobs: they return when their leases end");
+        end(dispatcher, PROCESS_GAVE_UP);
+    }
+    if (!dispatcher->process->once || dispatcher->retry_at != 0 || !dispatcher->has_recovered)
+        return true;
+    if (!is_all_done(dispatcher, &done, err))
+        return false;
+    if (done)
+        end(dispatcher, PROCESS_OK);
+    return true;
+}
+
+static bool turn(struct dispatcher *dispatcher, struct error *err)
+{
+    count_turn(dispatcher);
+    if (!keep_store(dispatcher, err))
+        return false;
+    show_state(dispatcher);
+    if (dispatcher->has_ended)
+        return true;
+    if (!dispatcher->has_recovered)
+        return tell_halts(dispatcher, err) && check_end(dispatcher, err);
+    if (!serve_workers(dispatcher, err) || !serve_store(dispatcher, err))
+        return false;
+    set_check(dispatcher);
+    return check_end(dispatcher, err);
+}
+
+static bool set_up(struct dispatcher *dispatcher, struct error *err)
+{
+    struct process *process = dispatcher->process;
+
+    dispatcher->starts = calloc(dispatcher->config->handler_count + 1, sizeof(struct start));
+    if (!dispatcher->starts)
+        return error_no_memory(err);
+    dispatcher->workers.loop = process->loop;
+    dispatcher->nudge =
+        (struct loop_watch){.fd = process->nudge, .call = hear_nudge, .context = dispatcher};
+    dispatcher->scan_timer = (struct loop_timer){.call = scan, .context = dispatcher};
+    dispatcher->check_timer = (struct loop_timer){.call = wake_up};
+    dispatcher->retry_timer = (struct loop_timer){.call = wake_up};
+    dispatcher->again_timer = (struct loop_timer){.call = wake_up};
+    dispatcher->pace_timer = (struct loop_timer){.call = wake_up};
+    dispatcher->has_flags = true; /* those that a dispatcher before this one did not see */
+    process->obey = obey;
+    process->context = dispatcher;
+    scan(dispatcher);
+    return flights_init(&dispatcher->flights, lease_table_capacity(process->leases), err) &&
+           queues_init(&dispatcher->queues, dispatcher->config, err) &&
+           loop_watch(process->loop, &dispatcher->nudge, LOOP_READ, err);
+}
+
+static void clean_up(struct dispatcher *dispatcher)
+{
+    close_store(dispatcher);
+    outbox_done(&dispatcher->outbox);
+    flights_done(&dispatcher->flights);
+    queues_done(&dispatcher->queues);
+    workers_done(&dispatcher->workers);
+    free(dispatcher->starts);
+}
+
+int dispatcher_main(struct process *process)
+{
+    struct dispatcher dispatcher = {.process = process, .config = process->config};
+    struct error err;
+    bool works = set_up(&dispatcher, &err);
+
+    while (works && !dispatcher.has_ended && !process->has_stopped) {
+        works = turn(&dispatcher, &err);
+        if (works && !dispatcher.has_ended)
+            works = loop_step(process->loop, &err);
+    }
+    clean_up(&dispatcher);
+    if (!works)
+        return process_fail(&err);
+    return process->has_stopped ? process->exit_code : dispatcher.exit_code;
+}

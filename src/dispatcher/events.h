@@ -1,0 +1,16 @@
+/*
+ * events.h - what became of jobs, for the log.
+ */
+#ifndef DISPATCHER_EVENTS_H
+#define DISPATCHER_EVENTS_H
+
+#include <taskharbor/error.h>
+
+struct flight;
+struct settlement;
+
+/* One line per settlement that the store has answered. */
+void events_log(const struct flight *flight, const struct settlement *settlement,
+                enum th_error_code verdict);
+
+#endif

@@ -1,0 +1,120 @@
+/*
+ * exchange.c - settle what came back and reserve what there is room for, in one round trip.
+ *
+ * While one exchange is under way the workers go on with what they have, and their results pile up
+ * for the next one. So batches grow with the load by themselves: one job at a time when idle, which
+ * is the lowest latency, hundreds when busy, which is the highest throughput.
+ */
+#include "dispatcher/exchange.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "config/config.h"
+#include "dispatcher/conclude.h"
+#include "dispatcher/events.h"
+#include "dispatcher/handout.h"
+#include "dispatcher/results.h"
+#include "dispatcher/state.h"
+#include "process/process.h"
+#include "store/store.h"
+
+static struct reservation wish(struct dispatcher *dispatcher, size_t room)
+{
+    struct reservation wanted = {
+        .queues = dispatcher->queues.shares,
+        .queue_count = queues_share(&dispatcher->queues, room),
+        .pool = dispatcher->process->pool,
+        .lease_for = dispatcher->config->pool.lease,
+    };
+
+    random_bytes(&wanted.batch, sizeof wanted.batch);
+    return wanted;
+}
+
+static bool ask(struct dispatcher *dispatcher, const struct reservation *wanted,
+                struct job_list *jobs_out, struct error *err)
+{
+    const struct outbox *outbox = &dispatcher->outbox;
+    const struct settlement_list finished = {outbox->settlements, outbox->count};
+    const usec_t now = store_now(dispatcher->store);
+
+    if (wanted->queue_count == 0)
+        return store_settle(dispatcher->store, &finished, now, outbox->verdicts, err);
+    return store_exchange(dispatcher->store, &finished, wanted, now, outbox->verdicts, jobs_out,
+                          err);
+}
+
+/* Whatever the verdict is, nothing is left to be done for these. */
+static bool let_go(struct dispatcher *dispatcher, struct error *err)
+{
+    struct outbox *outbox = &dispatcher->outbox;
+
+    log_hold();
+    for (size_t i = 0; i < outbox->count; i++) {
+        queues_note_end(&dispatcher->queues, outbox->settlements[i].queue);
+        events_log(outbox->flights[i], &outbox->settlements[i], outbox->verdicts[i]);
+        conclude_silently(dispatcher, outbox->flights[i]);
+    }
+    log_release();
+    outbox_clear(outbox);
+    return results_forget(dispatcher, err);
+}
+
+static void measure(struct dispatcher *dispatcher, const struct job_list *jobs)
+{
+    dispatcher->quick = 0;
+    dispatcher->last_count = jobs->count;
+    dispatcher->last_bytes = 0;
+    for (size_t i = 0; i < jobs->count; i++) {
+        dispatcher->last_bytes += jobs->items[i].payload.length;
+        queues_count(&dispatcher->queues, jobs->items[i].queue);
+    }
+    queues_conclude(&dispatcher->queues);
+}
+
+bool exchange_take_in_job(struct dispatcher *dispatcher, const struct job *job, usec_t stop_at,
+                          struct error *err)
+{
+    struct flight *flight = flight_new(dispatcher->config, job);
+    char id[UUID_TEXT_SIZE];
+    bool concluded = false;
+
+    if (!flight)
+        return error_no_memory(err);
+    if (job->stalls > 0)
+        log_warning("job_stalled", "job=%s type=%s queue=%s stalls=%d", uuid_format(&job->id, id),
+                    job->type, job->queue, job->stalls);
+    if (job->stalls > 0 && handout_lose(dispatcher, &job->id))
+        return conclude_release(dispatcher, flight, err);
+    if (!conclude_early(dispatcher, flight, job->payload, &concluded, err))
+        return false;
+    return concluded || handout_give(dispatcher, flight, job->payload, stop_at, err);
+}
+
+bool exchange_take_in(struct dispatcher *dispatcher, const struct job_list *jobs, usec_t stop_at,
+                      struct error *err)
+{
+    for (size_t i = 0; i < jobs->count; i++) {
+        if (!exchange_take_in_job(dispatcher, &jobs->items[i], stop_at, err))
+            return false;
+    }
+    return true;
+}
+
+bool exchange_run(struct dispatcher *dispatcher, size_t room, struct error *err)
+{
+    CLEANUP(job_list_done) struct job_list jobs = {0};
+    const usec_t lease = dispatcher->config->pool.lease;
+    const usec_t asked_at = clock_boot();
+    const struct reservation wanted = wish(dispatcher, room);
+
+    dispatcher->last_exchange = asked_at;
+    if (!ask(dispatcher, &wanted, &jobs, err))
+        return error_prefix(err, "settle %zu jobs and reserve %zu", dispatcher->outbox.count, room);
+    measure(dispatcher, &jobs);
+    return let_go(dispatcher, err) &&
+           exchange_take_in(dispatcher, &jobs, asked_at + lease - lease / 3, err);
+}

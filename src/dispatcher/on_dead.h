@@ -1,0 +1,22 @@
+/*
+ * on_dead.h - the job that is enqueued when another one dies.
+ */
+#ifndef DISPATCHER_ON_DEAD_H
+#define DISPATCHER_ON_DEAD_H
+
+#include "base/base.h"
+
+struct arena;
+struct error;
+struct job;
+struct on_dead_config;
+struct uuid_maker;
+
+/* Its payload is [id, payload, error] of the dead one: a payload that is no JSON as base64 text.
+ * Where that would be larger than max_payload, the payload and then the error are null; false with
+ * TH_E_INVALID when not even the id fits. */
+bool on_dead_make(const struct on_dead_config *config, const struct job *dead, const char *error,
+                  size_t max_payload, struct uuid_maker *ids, usec_t now, struct arena *arena,
+                  const struct job **job_out, struct error *err) MUST_CHECK;
+
+#endif

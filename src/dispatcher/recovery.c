@@ -1,0 +1,148 @@
+/*
+ * recovery.c - finds out what this pool holds.
+ *
+ * The store knows which jobs are leased to this pool, the lease table knows which of them were
+ * handed out, the sockets have the results that nobody has settled.
+ *
+ *   in the store   in the table          then
+ *   yes            handed                it waits for a worker, as before
+ *   yes            started, finished     its result comes, or the end of its worker does
+ *   yes            revoked               it was to be given back: now it is
+ *   yes            no                    reserved, and not handed out: now it is
+ *   no             handed, revoked       settled before: its entry is freed
+ *   no             started, finished     its lease is lost: the run is stopped, its result dropped
+ */
+#include "dispatcher/recovery.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "dispatcher/conclude.h"
+#include "dispatcher/exchange.h"
+#include "dispatcher/state.h"
+#include "process/process.h"
+#include "store/store.h"
+
+static bool is_same(const struct job *job, const struct uuid *id, const struct lease_token *token)
+{
+    return uuid_compare(&job->id, id) == 0 && lease_token_equal(&job->token, token);
+}
+
+static const struct job *find_held(const struct job_list *held, const struct held_lease *lease)
+{
+    for (size_t i = 0; i < held->count; i++) {
+        if (is_same(&held->items[i], &lease->job, &lease->token))
+            return &held->items[i];
+    }
+    return NULL;
+}
+
+static bool is_known(const struct dispatcher *dispatcher, const struct job *job)
+{
+    struct flight *flight;
+
+    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
+        if (!flight->is_stray && is_same(&flight->job, &job->id, &job->token))
+            return true;
+    }
+    for (size_t i = 0; i < dispatcher->outbox.count; i++) {
+        if (is_same(&dispatcher->outbox.flights[i]->job, &job->id, &job->token))
+            return true;
+    }
+    return false;
+}
+
+static bool adopt_ours(struct dispatcher *dispatcher, const struct hold_view *view,
+                       const struct job *job, struct error *err)
+{
+    struct flight *flight = flight_new(dispatcher->config, job);
+
+    if (!flight)
+        return error_no_memory(err);
+    flight->is_sent = true; /* if it was not, it is given back like one that was lost */
+    flight->handed_at = clock_boot();
+    flights_put(&dispatcher->flights, flight, view->hold);
+    if (flight->handler && flight->handler->on_dead.type &&
+        !flight_keep_payload(flight, job->payload))
+        return error_no_memory(err);
+    return view->state != HOLD_REVOKED || conclude_release(dispatcher, flight, err);
+}
+
+static bool adopt_stray(struct dispatcher *dispatcher, const struct hold_view *view,
+                        struct error *err)
+{
+    struct flight *flight = flight_new_stray(&view->lease);
+
+    if (!flight)
+        return error_no_memory(err);
+    flights_put(&dispatcher->flights, flight, view->hold);
+    flight->wants_halt = true;
+    flight->halt = HALT_LOST_LEASE;
+    dispatcher->has_halts = true;
+    return true;
+}
+
+static bool adopt(struct dispatcher *dispatcher, const struct hold_view *view,
+                  const struct job_list *held, struct error *err)
+{
+    struct lease_table *leases = dispatcher->process->leases;
+    const struct job *job = find_held(held, &view->lease);
+
+    if (job)
+        return adopt_ours(dispatcher, view, job, err);
+    if (view->state == HOLD_REVOKED || lease_table_revoke(leases, view->hold)) {
+        lease_table_free(leases, view->hold);
+        return true;
+    }
+    return adopt_stray(dispatcher, view, err);
+}
+
+static bool adopt_table(struct dispatcher *dispatcher, const struct job_list *held,
+                        struct error *err)
+{
+    struct hold_view view;
+
+    for (size_t i = 0; lease_table_next(dispatcher->process->leases, &i, &view);) {
+        if (!flights_find(&dispatcher->flights, view.hold) && !adopt(dispatcher, &view, held, err))
+            return false;
+    }
+    return true;
+}
+
+/* Leased to us, and nobody knows: the answer was lost, or the dispatcher that had it. One whose
+ * lease is half over is better given back than started. */
+static bool take_in(struct dispatcher *dispatcher, const struct job *job, struct error *err)
+{
+    const usec_t lease = dispatcher->config->pool.lease;
+    const usec_t left = job->expires_at - store_now(dispatcher->store);
+    const usec_t stop_at = clock_boot() + left - lease / 3;
+
+    if (left >= lease / 2)
+        return exchange_take_in_job(dispatcher, job, stop_at, err);
+
+    struct flight *flight = flight_new(dispatcher->config, job);
+    return flight ? conclude_release(dispatcher, flight, err) : error_no_memory(err);
+}
+
+bool recovery_run(struct dispatcher *dispatcher, struct error *err)
+{
+    CLEANUP(job_list_done) struct job_list held = {0};
+    size_t found = 0;
+
+    if (!store_held(dispatcher->store, dispatcher->process->pool, &held, err))
+        return error_prefix(err, "ask what this pool holds");
+    if (!adopt_table(dispatcher, &held, err))
+        return false;
+    for (size_t i = 0; i < held.count; i++) {
+        if (is_known(dispatcher, &held.items[i]))
+            continue;
+        found++;
+        if (!take_in(dispatcher, &held.items[i], err))
+            return false;
+    }
+    if (held.count > 0)
+        log_info("jobs_recovered", "held=%zu unknown=%zu", held.count, found);
+    return true;
+}

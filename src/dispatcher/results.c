@@ -1,0 +1,191 @@
+/*
+ * results.c - what comes back from the workers.
+ *
+ * Results are looked at here and taken off their sockets when they are settled. So a dispatcher
+ * that dies in between leaves them to the next one.
+ */
+#include "dispatcher/results.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "dispatcher/conclude.h"
+#include "dispatcher/state.h"
+#include "process/message.h"
+#include "process/process.h"
+#include "store/store.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define ERROR_SIZE 128
+
+/* A flight may be unknown when its end was settled just before a dispatcher died. */
+static bool take_in(struct dispatcher *dispatcher, struct result *result, struct error *err)
+{
+    struct flight *flight = flights_find(&dispatcher->flights, result->hold);
+
+    if (!flight || flight->is_concluded)
+        return true;
+    if (flight->is_stray ||
+        (lease_table_flags(dispatcher->process->leases, flight->hold) & LEASE_LOST)) {
+        conclude_silently(dispatcher, flight);
+        return true;
+    }
+    return conclude_result(dispatcher, flight, result, err);
+}
+
+static bool read_results(struct dispatcher *dispatcher, struct worker_link *link, struct error *err)
+{
+    struct result result;
+
+    while (link->has_news) {
+        switch (result_look(link->socket, &dispatcher->outbox.arena, &result, err)) {
+        case DELIVERY_DONE:
+            link->looked++;
+            if (!take_in(dispatcher, &result, err))
+                return false;
+            break;
+        case DELIVERY_NONE:
+        case DELIVERY_CLOSED:
+            link->has_news = false;
+            break;
+        case DELIVERY_FAILED: /* what it should tell of is found by the audit */
+            if (err->code == TH_E_NO_MEMORY)
+                return false;
+            link->looked++;
+            log_error("process_failed", "name=worker number=%d error=%s", link->number, err->text);
+            break;
+        }
+    }
+    return true;
+}
+
+static const char *say_end(const struct worker_link *link, char text[ERROR_SIZE])
+{
+    const int number = WIFSIGNALED(link->status) ? WTERMSIG(link->status) : 0;
+    const char *name = sigabbrev_np(number);
+
+    if (number != 0 && name)
+        snprintf(text, ERROR_SIZE, "worker %d was killed by SIG%s while it ran the job",
+                 link->number, name);
+    else if (number != 0)
+        snprintf(text, ERROR_SIZE, "worker %d was killed by signal %d while it ran the job",
+                 link->number, number);
+    else
+        snprintf(text, ERROR_SIZE, "worker %d exited with code %d while it ran the job",
+                 link->number, WEXITSTATUS(link->status));
+    return text;
+}
+
+/* A crash that we saw is a failed attempt; one that we asked for is not. */
+static bool bury_flight(struct dispatcher *dispatcher, const struct worker_link *link,
+                        struct flight *flight, struct error *err)
+{
+    char text[ERROR_SIZE];
+
+    if (flight->is_stray || (flight->wants_halt && flight->halt == HALT_LOST_LEASE)) {
+        conclude_silently(dispatcher, flight);
+        return true;
+    }
+    if (dispatcher->is_stopping)
+        return conclude_release(dispatcher, flight, err);
+
+    const bool cancelled = flight->wants_halt && flight->halt == HALT_CANCEL;
+    const struct outcome outcome = {
+        .kind = cancelled ? OUTCOME_CANCELLED : OUTCOME_FAILED,
+        .error = arena_text(&dispatcher->outbox.arena, say_end(link, text)),
+        .run = {.worker = link->number,
+                .started_at = flight->job.started_at,
+                .wall = store_now(dispatcher->store) - flight->job.started_at,
+                .exit_code = JOB_NO_EXIT_CODE,
+                .signal = WIFSIGNALED(link->status) ? WTERMSIG(link->status) : 0},
+    };
+    return conclude_flight(dispatcher, flight, &outcome, err);
+}
+
+static bool bury_worker(struct dispatcher *dispatcher, const struct worker_link *link,
+                        struct error *err)
+{
+    struct flight *flight;
+    uint32_t serial;
+
+    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
+        if (flight->is_concluded)
+            continue;
+        lease_table_state(dispatcher->process->leases, flight->hold, &serial);
+        if (serial == link->serial && !bury_flight(dispatcher, link, flight, err))
+            return false;
+    }
+    return true;
+}
+
+bool results_collect(struct dispatcher *dispatcher, struct error *err)
+{
+    for (struct worker_link *link = dispatcher->workers.first; link; link = link->next) {
+        if (link->has_news && !read_results(dispatcher, link, err))
+            return false;
+        if (link->has_ended && !bury_worker(dispatcher, link, err))
+            return false;
+    }
+    return true;
+}
+
+/* A worker says "finished" after it has sent the result: what was finished before its socket was
+ * read empty, and has no result, never gets one. */
+static void begin_audit(struct dispatcher *dispatcher)
+{
+    const struct lease_table *leases = dispatcher->process->leases;
+    struct flight *flight;
+    uint32_t serial;
+
+    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));)
+        flight->is_finished =
+            lease_table_state(leases, flight->hold, &serial) == HOLD_FINISHED &&
+            workers_find(&dispatcher->workers, serial); /* else its socket is yet to come */
+    for (struct worker_link *link = dispatcher->workers.first; link; link = link->next)
+        link->has_news = true;
+}
+
+static bool end_audit(struct dispatcher *dispatcher, struct error *err)
+{
+    const struct outcome outcome = {
+        .kind = OUTCOME_FAILED,
+        .error = "its result was lost",
+        .run = {.exit_code = JOB_NO_EXIT_CODE},
+    };
+    struct flight *flight;
+
+    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
+        if (!flight->is_finished || flight->is_concluded)
+            continue;
+        if (flight->is_stray)
+            conclude_silently(dispatcher, flight);
+        else if (!conclude_flight(dispatcher, flight, &outcome, err))
+            return false;
+    }
+    return true;
+}
+
+bool results_audit(struct dispatcher *dispatcher, struct error *err)
+{
+    begin_audit(dispatcher);
+    return results_collect(dispatcher, err) && end_audit(dispatcher, err);
+}
+
+bool results_forget(struct dispatcher *dispatcher, struct error *err)
+{
+    if (!workers_take_looked(&dispatcher->workers, err))
+        return false;
+    for (struct worker_link *link = dispatcher->workers.first, *next; link; link = next) {
+        const struct report report = {.kind = REPORT_WORKER_SETTLED, .serial = link->serial};
+
+        next = link->next;
+        if (!link->has_ended)
+            continue;
+        workers_remove(&dispatcher->workers, link);
+        if (!process_report(dispatcher->process, &report, err))
+            return false;
+    }
+    return true;
+}

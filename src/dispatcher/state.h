@@ -1,0 +1,55 @@
+/*
+ * state.h - what the dispatcher knows; its parts work on it.
+ */
+#ifndef DISPATCHER_STATE_H
+#define DISPATCHER_STATE_H
+
+#include "base/base.h"
+#include "base/uuid.h"
+#include "dispatcher/flights.h"
+#include "dispatcher/outbox.h"
+#include "dispatcher/queues.h"
+#include "dispatcher/workers.h"
+#include "process/loop.h"
+#include "process/outage.h"
+
+struct config;
+struct process;
+struct start;
+struct store;
+
+struct dispatcher {
+    struct process *process;
+    const struct config *config;
+
+    struct store *store; /* owned; NULL while it is away */
+    struct outage outage;
+    usec_t retry_at; /* boot time; 0: the store answers */
+    struct uuid_maker ids;
+
+    struct flights flights;
+    struct outbox outbox;
+    struct queues queues;
+    struct workers workers;
+    struct start *starts; /* owned; one per handler */
+
+    usec_t last_exchange;          /* boot time at which it began */
+    size_t quick;                  /* jobs that were quickly done since the last exchange */
+    size_t last_count, last_bytes; /* what the last exchange brought, and its payloads */
+
+    struct loop_watch bell, nudge;
+    struct loop_timer scan_timer, check_timer, retry_timer, again_timer, pace_timer;
+    int64_t turns;
+    bool has_recovered; /* knows what this pool holds */
+    bool wants_audit;   /* look for results that never come */
+    bool has_rung;      /* the bell */
+    bool has_flags;     /* leases were lost, or jobs are to be cancelled */
+    bool has_halts;     /* somebody has to be told to stop */
+    bool is_ready;      /* the master has been told */
+    bool is_paused, is_draining, is_stopping;
+    usec_t give_up_at; /* boot time; 0: never */
+    bool has_ended;
+    int exit_code;
+};
+
+#endif

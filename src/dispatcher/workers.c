@@ -1,0 +1,91 @@
+/*
+ * workers.c - the workers of this pool and the sockets that their results come from.
+ */
+#include "dispatcher/workers.h"
+
+#include "base/error.h"
+#include "process/message.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static void note_news(void *context, unsigned events)
+{
+    struct worker_link *link = context;
+
+    (void)events;
+    link->has_news = true;
+}
+
+static bool watch_results(struct workers *workers, struct worker_link *link, struct error *err)
+{
+    link->watch = (struct loop_watch){.fd = link->socket, .call = note_news, .context = link};
+    return result_rewind(link->socket, err) &&
+           loop_watch(workers->loop, &link->watch, LOOP_READ | LOOP_NEWS, err);
+}
+
+bool workers_add(struct workers *workers, const struct order *order, int socket, struct error *err)
+{
+    struct worker_link *link = calloc(1, sizeof *link);
+
+    if (!link) {
+        close(socket);
+        return error_no_memory(err);
+    }
+    *link = (struct worker_link){
+        .number = order->worker,
+        .serial = order->serial,
+        .pid = order->pid,
+        .socket = socket,
+        .has_news = true,
+        .next = workers->first,
+    };
+    workers->first = link;
+    return watch_results(workers, link, err);
+}
+
+struct worker_link *workers_find(const struct workers *workers, uint32_t serial)
+{
+    struct worker_link *link = workers->first;
+
+    while (link && link->serial != serial)
+        link = link->next;
+    return link;
+}
+
+void workers_remove(struct workers *workers, struct worker_link *link)
+{
+    struct worker_link **place = &workers->first;
+
+    while (*place != link)
+        place = &(*place)->next;
+    *place = link->next;
+    loop_unwatch(workers->loop, &link->watch);
+    close(link->socket);
+    free(link);
+}
+
+void workers_done(struct workers *workers)
+{
+    while (workers->first)
+        workers_remove(workers, workers->first);
+}
+
+size_t workers_count(const struct workers *workers)
+{
+    size_t count = 0;
+
+    for (const struct worker_link *link = workers->first; link; link = link->next)
+        count += !link->has_ended;
+    return count;
+}
+
+bool workers_take_looked(struct workers *workers, struct error *err)
+{
+    for (struct worker_link *link = workers->first; link; link = link->next) {
+        if (link->looked > 0 && !result_take(link->socket, link->looked, err))
+            return false;
+        link->looked = 0;
+    }
+    return true;
+}

@@ -1,0 +1,44 @@
+/*
+ * workers.h - the workers of this pool and the sockets that their results come from.
+ */
+#ifndef DISPATCHER_WORKERS_H
+#define DISPATCHER_WORKERS_H
+
+#include "base/base.h"
+#include "process/loop.h"
+
+struct error;
+struct order;
+
+struct worker_link {
+    int number; /* as people know it */
+    uint32_t serial;
+    int pid;
+    int socket; /* owned */
+    struct loop_watch watch;
+    bool has_news; /* something may be in its socket */
+    size_t looked; /* results that were looked at and are not settled yet */
+    bool has_ended;
+    int status; /* then, as waitpid() has it */
+    struct worker_link *next;
+};
+
+struct workers {
+    struct loop *loop;
+    struct worker_link *first; /* owned */
+};
+
+/* A worker was started; `socket` is ours from here on. */
+bool workers_add(struct workers *workers, const struct order *order, int socket,
+                 struct error *err) MUST_CHECK;
+struct worker_link *workers_find(const struct workers *workers, uint32_t serial);
+void workers_remove(struct workers *workers, struct worker_link *link);
+void workers_done(struct workers *workers);
+
+/* Those that live. */
+size_t workers_count(const struct workers *workers);
+
+/* Takes off what was looked at, now that it is settled. */
+bool workers_take_looked(struct workers *workers, struct error *err) MUST_CHECK;
+
+#endif

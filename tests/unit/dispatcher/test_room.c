@@ -1,0 +1,62 @@
+#include "dispatcher/room.h"
+#include "suites.h"
+
+#include <check.h>
+
+#define MIB ((size_t)1 << 20)
+
+static const struct {
+    const char *rule;
+    size_t idle, quick, waiting, free;
+    size_t expected;
+} rooms[] = {
+    {"each idle worker has room for one job", 4, 0, 0, 100, 4},
+    {"no worker is idle, nothing was quick: none is fetched", 0, 0, 0, 100, 0},
+    {"twice what was quickly done is fetched ahead", 0, 8, 0, 100, 16},
+    {"both add up", 2, 8, 0, 100, 18},
+    {"what waits already is in their place", 2, 8, 10, 100, 8},
+    {"more waiting than wanted is no room", 1, 0, 5, 100, 0},
+    {"never more than the lease table holds", 4, 100, 0, 7, 7},
+    {"a full table is no room", 4, 100, 0, 0, 0},
+};
+
+START_TEST(room_is_what_will_soon_be_eaten)
+{
+    const size_t room =
+        room_for(rooms[_i].idle, rooms[_i].quick, rooms[_i].waiting, rooms[_i].free);
+
+    ck_assert_msg(room == rooms[_i].expected, "%s, not %zu", rooms[_i].rule, room);
+}
+END_TEST
+
+static const struct {
+    const char *rule;
+    size_t room, count, bytes;
+    size_t expected;
+} sizes[] = {
+    {"nothing came last time: nothing is known", 50, 0, 0, 50},
+    {"empty payloads take no room", 50, 10, 0, 50},
+    {"small ones fit", 50, 10, 1000, 50},
+    {"16 MiB of large ones fit", 50, 4, 4 * MIB, 16},
+    {"one fits, however large it is", 50, 1, 64 * MIB, 1},
+    {"no room stays none", 0, 1, 64 * MIB, 0},
+};
+
+START_TEST(large_payloads_are_not_fetched_far_ahead)
+{
+    const size_t room = room_by_size(sizes[_i].room, sizes[_i].count, sizes[_i].bytes);
+
+    ck_assert_msg(room == sizes[_i].expected, "%s, not %zu", sizes[_i].rule, room);
+}
+END_TEST
+
+Suite *room_suite(void)
+{
+    Suite *suite = suite_create("dispatcher/room");
+    TCase *cases = tcase_create("room");
+
+    tcase_add_loop_test(cases, room_is_what_will_soon_be_eaten, 0, COUNT_OF(rooms));
+    tcase_add_loop_test(cases, large_payloads_are_not_fetched_far_ahead, 0, COUNT_OF(sizes));
+    suite_add_tcase(suite, cases);
+    return suite;
+}
