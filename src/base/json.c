@@ -71,21 +71,42 @@ static const char *decode_string(struct bytes string, struct arena *arena)
     return memchr(text, '\0', length) ? NULL : arena_text_of(arena, text, length);
 }
 
+/* `items` with room for one more of `size` bytes, zeroed, or NULL. */
+static void *make_room(void *items, size_t count, size_t size, size_t *capacity,
+                       struct arena *arena)
+{
+    if (count < *capacity)
+        return items;
+    *capacity = *capacity > 0 ? 2 * *capacity : 16;
+    void *larger = arena_alloc(arena, *capacity * size);
+
+    if (larger && count > 0)
+        memcpy(larger, items, count * size);
+    return larger;
+}
+
 /* A zeroed member at the end, or NULL. */
 static struct json_member *add_member(struct json_members *members, size_t *capacity,
                                       struct arena *arena)
 {
-    if (members->count == *capacity) {
-        *capacity = *capacity > 0 ? 2 * *capacity : 16;
-        struct json_member *items = arena_alloc(arena, *capacity * sizeof(*items));
+    struct json_member *items =
+        make_room(members->items, members->count, sizeof(*items), capacity, arena);
 
-        if (!items)
-            return NULL;
-        if (members->count > 0)
-            memcpy(items, members->items, members->count * sizeof(*items));
-        members->items = items;
-    }
-    return &members->items[members->count++];
+    if (!items)
+        return NULL;
+    members->items = items;
+    return &items[members->count++];
+}
+
+static bool scan_value(struct json_scan *scan, struct bytes *value_out)
+{
+    json_scan_space(scan);
+    const unsigned char *const start = scan->at;
+
+    if (!json_scan_value(scan))
+        return false;
+    *value_out = (struct bytes){start, (size_t)(scan->at - start)};
+    return true;
 }
 
 static bool scan_member(struct json_scan *scan, struct arena *arena, struct json_member *member)
@@ -99,15 +120,7 @@ static bool scan_member(struct json_scan *scan, struct arena *arena, struct json
         scan->at = name;
         return json_scan_fail(scan, "\\u0000 in a name");
     }
-    if (!json_scan_colon(scan))
-        return false;
-
-    json_scan_space(scan);
-    const unsigned char *const value = scan->at;
-    if (!json_scan_value(scan))
-        return false;
-    member->value = (struct bytes){value, (size_t)(scan->at - value)};
-    return true;
+    return json_scan_colon(scan) && scan_value(scan, &member->value);
 }
 
 static bool scan_members(struct json_scan *scan, struct arena *arena,
@@ -167,6 +180,44 @@ bool json_split_object(struct bytes text, struct arena *arena, struct json_membe
     if (arena->failed)
         return error_no_memory(err);
     return scanned ? check_names(members_out, arena, err) : json_scan_report(&scan, err);
+}
+
+static bool scan_values(struct json_scan *scan, struct arena *arena, struct json_values *values_out)
+{
+    size_t capacity = 0;
+
+    json_scan_space(scan);
+    if (json_scan_peek(scan) != '[')
+        return json_scan_fail(scan, "expected an array");
+    if (!json_scan_open(scan))
+        return false;
+    if (json_scan_accept(scan, ']'))
+        return json_scan_end(scan);
+    do {
+        struct bytes *items =
+            make_room(values_out->items, values_out->count, sizeof(*items), &capacity, arena);
+
+        if (!items)
+            return false;
+        values_out->items = items;
+        if (!scan_value(scan, &items[values_out->count++]))
+            return false;
+    } while (json_scan_accept(scan, ','));
+    if (!json_scan_accept(scan, ']'))
+        return json_scan_fail(scan, "expected ',' or ']'");
+    return json_scan_end(scan);
+}
+
+bool json_split_array(struct bytes text, struct arena *arena, struct json_values *values_out,
+                      struct error *err)
+{
+    struct json_scan scan = json_scan_of(text);
+
+    *values_out = (struct json_values){NULL, 0};
+    const bool scanned = scan_values(&scan, arena, values_out);
+    if (arena->failed)
+        return error_no_memory(err);
+    return scanned || json_scan_report(&scan, err);
 }
 
 bool json_to_text(struct bytes value, struct arena *arena, const char **text_out)

@@ -39,6 +39,16 @@ struct json_members {
 bool json_split_object(struct bytes text, struct arena *arena, struct json_members *members_out,
                        struct error *err) MUST_CHECK;
 
+/* The values of an array: where they stand in the text, as written, without surrounding space. */
+struct json_values {
+    struct bytes *items;
+    size_t count;
+};
+
+/* The values of the array that `text` is, in order. Refused: not an array. */
+bool json_split_array(struct bytes text, struct arena *arena, struct json_values *values_out,
+                      struct error *err) MUST_CHECK;
+
 /* A scalar as written, decoded. False when it is of another type or does not fit. A string with
  * \u0000 does not fit a C string and is refused. */
 bool json_to_text(struct bytes value, struct arena *arena, const char **text_out) MUST_CHECK;

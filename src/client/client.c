@@ -315,13 +315,14 @@ static bool wait_for(struct th_client *client, const char *id, usec_t timeout,
                      struct watcher *watcher, struct th_job_info **job_out)
 {
     CLEANUP(job_list_done) struct job_list found = {0};
+    const struct follow follow = {.seen = show, .context = watcher};
     struct uuid job;
     bool ended = false;
 
     if (timeout < 0)
         return error_set(watcher->err, TH_E_INVALID, "timeout is negative");
     return request_id("id", id, &job, watcher->err) &&
-           follow_job(client->store, &job, timeout, show, watcher, &found, &ended, watcher->err) &&
+           follow_job(client->store, &job, timeout, &follow, &found, &ended, watcher->err) &&
            !watcher->failed && record_new_job(&found, job_out, watcher->err);
 }
 

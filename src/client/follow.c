@@ -1,5 +1,5 @@
 /*
- * follow.c - wait for a job's end, seeing its progress.
+ * follow.c - wait for a job's end, seeing its progress and, if wanted, its output.
  *
  * No backend tells a client that a job has ended, so this looks again and again: soon at first,
  * for jobs that take a moment, then less and less often.
@@ -9,6 +9,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
+
+#include <string.h>
 
 #define DELAY_FIRST (2 * USEC_PER_MSEC)
 #define DELAY_MAX   (250 * USEC_PER_MSEC)
@@ -30,21 +32,28 @@ static bool is_passing(enum th_error_code code)
     return code == TH_E_UNAVAILABLE || code == TH_E_UNCERTAIN;
 }
 
-static bool has_changed(const struct job *before, const struct job *after)
+static bool is_same(struct bytes a, struct bytes b)
+{
+    return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
+}
+
+static bool has_changed(const struct job *before, const struct job *after, bool sees_output)
 {
     return before->state != after->state || before->progress_percent != after->progress_percent ||
-           !text_equal(before->progress_text, after->progress_text);
+           !text_equal(before->progress_text, after->progress_text) ||
+           (sees_output && !is_same(before->output, after->output));
 }
 
 /* Replaces what was seen last by what is there now. */
-static bool look(struct store *store, const struct uuid *id, struct job_list *job_out,
-                 bool *changed_out, struct error *err)
+static bool look(struct store *store, const struct uuid *id, bool sees_output,
+                 struct job_list *job_out, bool *changed_out, struct error *err)
 {
     CLEANUP(job_list_done) struct job_list fresh = {0};
 
     if (!store_get(store, id, &fresh, err))
         return false;
-    *changed_out = job_out->count == 0 || has_changed(&job_out->items[0], &fresh.items[0]);
+    *changed_out =
+        job_out->count == 0 || has_changed(&job_out->items[0], &fresh.items[0], sees_output);
 
     struct job_list before = *job_out;
     *job_out = fresh;
@@ -52,20 +61,22 @@ static bool look(struct store *store, const struct uuid *id, struct job_list *jo
     return true;
 }
 
-bool follow_job(struct store *store, const struct uuid *id, usec_t timeout, follow_seen seen,
-                void *context, struct job_list *job_out, bool *ended_out, struct error *err)
+bool follow_job(struct store *store, const struct uuid *id, usec_t timeout,
+                const struct follow *follow, struct job_list *job_out, bool *ended_out,
+                struct error *err)
 {
     usec_t deadline = deadline_after(timeout);
     usec_t delay = DELAY_FIRST;
 
     for (;;) {
         bool changed = false;
-        bool looked = look(store, id, job_out, &changed, err);
+        bool looked = look(store, id, follow->sees_output, job_out, &changed, err);
 
         if (!looked && !is_passing(err->code))
             return false;
         *ended_out = looked && job_state_has_ended(job_out->items[0].state);
-        bool stop = changed && seen != NULL && !seen(&job_out->items[0], context);
+        bool stop =
+            changed && follow->seen != NULL && !follow->seen(&job_out->items[0], follow->context);
         usec_t left = deadline - clock_boot();
         if (*ended_out || stop || left <= 0)
             return looked;

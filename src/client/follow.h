@@ -1,5 +1,5 @@
 /*
- * follow.h - wait for a job's end, seeing its progress.
+ * follow.h - wait for a job's end, seeing its progress and, if wanted, its output.
  */
 #ifndef CLIENT_FOLLOW_H
 #define CLIENT_FOLLOW_H
@@ -8,14 +8,20 @@
 #include "job/job.h"
 #include "store/store.h"
 
-/* Called for each change of state or progress on the way; false stops following. */
-typedef bool (*follow_seen)(const struct job *job, void *context);
+/* Who looks on. */
+struct follow {
+    /* Called for each change of state or progress on the way; false stops following. NULL: nobody
+     * looks. */
+    bool (*seen)(const struct job *job, void *context);
+    void *context;
+    bool sees_output; /* a change of the output counts too */
+};
 
 /* Until the job has ended, the timeout is over (USEC_MAX: never) or `seen` says stop; *ended_out
  * tells which. job_out has the job as last seen. A job that vanishes meanwhile (retention) is
- * TH_E_NOT_FOUND. The backend being away for a moment is waited for. `seen` may be NULL. */
-bool follow_job(struct store *store, const struct uuid *id, usec_t timeout, follow_seen seen,
-                void *context, struct job_list *job_out, bool *ended_out,
+ * TH_E_NOT_FOUND. The backend being away for a moment is waited for. */
+bool follow_job(struct store *store, const struct uuid *id, usec_t timeout,
+                const struct follow *follow, struct job_list *job_out, bool *ended_out,
                 struct error *err) MUST_CHECK;
 
 #endif

@@ -52,6 +52,8 @@ struct store {
 struct store_driver {
     const char *scheme; /* "sqlite", as in sqlite:./jobs.db */
 
+    /* Whether such a URL can be meant; touches nothing. */
+    bool (*check_url)(const struct store_url *url, struct error *err);
     bool (*open)(const struct store_url *url, const struct store_options *options,
                  struct store **store_out, struct error *err);
     void (*close)(struct store *store);

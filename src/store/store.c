@@ -43,6 +43,18 @@ static bool refuse_scheme(const struct store_url *url, struct error *err)
                      url->shown, url->scheme, buffer_str(&known));
 }
 
+bool store_check_url(const char *url_text, struct error *err)
+{
+    CLEANUP(url_done) struct store_url url = {0};
+    const struct store_driver *driver;
+
+    if (!url_parse(url_text, &url, err))
+        return false;
+    if (!find_driver(url.scheme, &driver))
+        return refuse_scheme(&url, err);
+    return driver->check_url(&url, err);
+}
+
 static bool measure_clock(struct store *store, struct error *err)
 {
     usec_t now;

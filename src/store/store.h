@@ -30,6 +30,9 @@ struct store_options {
     size_t max_payload; /* 0 is JOB_PAYLOAD_DEFAULT */
 };
 
+/* Whether this build has a backend for such a URL, which takes its options; nothing is opened. */
+bool store_check_url(const char *url, struct error *err) MUST_CHECK;
+
 bool store_open(const char *url, const struct store_options *options, struct store **store_out,
                 struct error *err) MUST_CHECK;
 

@@ -95,7 +95,7 @@ static void add_option(struct buffer *hint, const char *name, const char *value)
     if (value == NULL)
         return;
     buffer_printf(hint, " --%s ", name);
-    display_add_quoted(hint, value);
+    buffer_shell_word(hint, value);
 }
 
 /* The command that shows the next page. */
@@ -183,12 +183,8 @@ static bool show_one(struct session *session, const struct uuid *id, bool is_fir
 {
     CLEANUP(job_list_done) struct job_list job = {0};
 
-    if (!store_get(session->store, id, &job, err)) {
-        char text[UUID_TEXT_SIZE];
-        return err->code == TH_E_NOT_FOUND
-                   ? error_set(err, TH_E_NOT_FOUND, "job %s does not exist", uuid_format(id, text))
-                   : false;
-    }
+    if (!session_get_job(session, id, &job, err))
+        return false;
     if (session->json) {
         print_json(session, &job.items[0]);
         return true;

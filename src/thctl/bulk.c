@@ -288,7 +288,7 @@ static enum status report_failure(struct bulk *bulk, const struct error *err)
     if (err->code == TH_E_UNCERTAIN)
         output_complain("nobody answered: up to %d lines more than the following may be stored",
                         ENQUEUE_BATCH);
-    display_add_quoted(&path, bulk->lines.name);
+    buffer_shell_word(&path, bulk->lines.name);
     if (bulk->last_line == 0)
         output_complain("nothing of %s was stored", bulk->lines.name);
     else if (text_equal(bulk->options[TEMPLATE_BULK].text, "-"))

@@ -9,19 +9,11 @@
 
 #include "base/base.h"
 #include "thctl/options.h"
+#include "thctl/status.h"
 
 struct session;
 
 #define COMMAND_OPTIONS_MAX 24 /* rows in the table of one command */
-
-/* What a command ends with. */
-enum status {
-    STATUS_OK = 0,
-    STATUS_FAILED = 1,   /* could not be done, or not for all */
-    STATUS_USAGE = 2,    /* what was typed is wrong; nothing was done */
-    STATUS_BACKEND = 69, /* EX_UNAVAILABLE: the backend cannot be reached */
-    STATUS_CONFIG = 78   /* EX_CONFIG: the config is wrong */
-};
 
 struct command {
     const char *name;
@@ -39,11 +31,13 @@ struct command {
 extern const struct command command_enqueue;
 extern const struct command command_ls;
 extern const struct command command_show;
+extern const struct command command_logs;
 extern const struct command command_cancel;
 extern const struct command command_retry;
 extern const struct command command_rm;
 extern const struct command command_stats;
 extern const struct command command_queues;
+extern const struct command command_pools;
 extern const struct command command_pause;
 extern const struct command command_resume;
 extern const struct command command_init;

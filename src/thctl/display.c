@@ -109,25 +109,6 @@ void display_add_lines(struct buffer *out, struct bytes text, size_t indent)
     }
 }
 
-void display_add_quoted(struct buffer *out, const char *word)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                                "_.:-/,=@%+";
-
-    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
-        buffer_text(out, word);
-        return;
-    }
-    buffer_char(out, '\'');
-    for (; *word != '\0'; word++) {
-        if (*word == '\'')
-            buffer_text(out, "'\\''");
-        else
-            buffer_char(out, *word);
-    }
-    buffer_char(out, '\'');
-}
-
 /* Walks as far as `columns` allow; returns the bytes, and the columns they take. */
 static size_t walk(const char *text, size_t columns, size_t *width_out)
 {

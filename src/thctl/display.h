@@ -21,9 +21,6 @@ void display_add_text(struct buffer *out, const char *text);
 /* The same, but lines stay lines, each but the first behind `indent` spaces, and tabs stay tabs. */
 void display_add_lines(struct buffer *out, struct bytes text, size_t indent);
 
-/* As one word of a shell: in quotes where it needs them. */
-void display_add_quoted(struct buffer *out, const char *word);
-
 /* The columns that harmless text takes. */
 size_t display_width(const char *text);
 

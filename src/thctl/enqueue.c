@@ -13,6 +13,7 @@
 #include "client/follow.h"
 #include "job/job_json.h"
 #include "thctl/bulk.h"
+#include "thctl/ending.h"
 #include "thctl/live.h"
 #include "thctl/session.h"
 #include "thctl/submit.h"
@@ -101,56 +102,27 @@ static bool show_change(const struct job *job, void *context)
     return true;
 }
 
-static enum status report_end(const struct job *job)
-{
-    const char *reason = job_reason_name(job->reason);
-    char id[UUID_TEXT_SIZE], other[UUID_TEXT_SIZE];
-
-    uuid_format(&job->id, id);
-    if (job->state == JOB_DONE)
-        return STATUS_OK;
-    if (job->state == JOB_DEAD)
-        output_complain("job %s is dead (%s)%s%s", id, reason != NULL ? reason : "no reason",
-                        job->last_error != NULL ? ": " : "",
-                        job->last_error != NULL ? job->last_error : "");
-    else if (!uuid_is_nil(&job->merged_into))
-        output_complain("job %s was merged into %s, which has its key", id,
-                        uuid_format(&job->merged_into, other));
-    else
-        output_complain("job %s was cancelled", id);
-    return STATUS_FAILED;
-}
-
-/* It was there a moment ago. */
-static enum status report_missing(const struct uuid *id)
-{
-    char text[UUID_TEXT_SIZE];
-
-    output_complain("job %s was deleted before its end was seen", uuid_format(id, text));
-    return STATUS_FAILED;
-}
-
 static enum status wait_for(struct session *session, const struct uuid *id)
 {
     CLEANUP(job_list_done) struct job_list seen = {0};
     CLEANUP(buffer_done) struct buffer line = BUFFER(JOB_JSON_MAX);
     struct live live = live_on_stderr();
+    const struct follow follow = {.seen = show_change, .context = &live};
     struct error err;
     bool ended;
 
     output_flush(&session->out);
-    bool followed =
-        follow_job(session->store, id, USEC_MAX, show_change, &live, &seen, &ended, &err);
+    bool followed = follow_job(session->store, id, USEC_MAX, &follow, &seen, &ended, &err);
     live_clear(&live);
     if (!followed && err.code == TH_E_NOT_FOUND)
-        return report_missing(id);
+        return ending_report_missing(id);
     if (!followed)
         return session_fail(&err);
     if (session->json) {
         job_json_add(&line, &seen.items[0]);
         output_line(&session->out, &line);
     }
-    return report_end(&seen.items[0]);
+    return ending_report(&seen.items[0]);
 }
 
 static enum status enqueue_one(struct session *session, const struct option_value *options,

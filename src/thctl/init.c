@@ -93,15 +93,16 @@ static bool write_new(const char *path, bool secret, const struct buffer *text, 
     return error_prefix(err, "%s", path);
 }
 
-/* The command that shows it at work; a config of defaults has no handler to show. */
+/* The commands that show it at work; a config of defaults has no handler to show. */
 static void add_next(struct buffer *line, const char *path)
 {
     buffer_text(line, "\nnext:  thctl");
     if (!text_equal(path, PATH_DEFAULT)) {
         buffer_text(line, " --config ");
-        display_add_quoted(line, path);
+        buffer_shell_word(line, path);
     }
-    buffer_text(line, " enqueue hello '{\"name\": \"Ada\"}'");
+    buffer_text(line, " enqueue hello '{\"name\": \"Ada\"}'\nthen:  thd --config ");
+    buffer_shell_word(line, path);
 }
 
 static void report(struct session *session, const char *path, bool has_handler,

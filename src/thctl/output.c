@@ -91,6 +91,13 @@ void output_printf(struct output *out, const char *format, ...)
     va_end(arguments);
 }
 
+void output_bytes(struct output *out, struct bytes bytes)
+{
+    if (out->failure == 0 && bytes.length > 0 &&
+        fwrite(bytes.data, 1, bytes.length, out->file) != bytes.length)
+        note_failure(out, errno);
+}
+
 void output_line(struct output *out, const struct buffer *line)
 {
     struct error err;

@@ -42,6 +42,9 @@ struct output output_to_stdout(void);
 void output_text(struct output *out, const char *text);
 void output_printf(struct output *out, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* As they are: only for readers that are no terminals. */
+void output_bytes(struct output *out, struct bytes bytes);
+
 /* The buffer and a newline; out of memory is a failure too. */
 void output_line(struct output *out, const struct buffer *line);
 

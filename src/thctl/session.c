@@ -170,6 +170,18 @@ bool session_parse_ids(const struct words *arguments, struct uuid **ids_out, str
     return true;
 }
 
+bool session_get_job(struct session *session, const struct uuid *id, struct job_list *job_out,
+                     struct error *err)
+{
+    char text[UUID_TEXT_SIZE];
+
+    if (store_get(session->store, id, job_out, err))
+        return true;
+    if (err->code != TH_E_NOT_FOUND)
+        return false;
+    return error_set(err, TH_E_NOT_FOUND, "job %s does not exist", uuid_format(id, text));
+}
+
 void session_done(struct session *session)
 {
     store_close(&session->store);

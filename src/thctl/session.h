@@ -51,6 +51,10 @@ enum status session_fail(const struct error *err);
 bool session_parse_ids(const struct words *arguments, struct uuid **ids_out,
                        struct error *err) MUST_CHECK;
 
+/* The job of this id. One that does not exist is TH_E_NOT_FOUND, with a sentence that names it. */
+bool session_get_job(struct session *session, const struct uuid *id, struct job_list *job_out,
+                     struct error *err) MUST_CHECK;
+
 void session_done(struct session *session);
 
 #endif

@@ -71,7 +71,7 @@ static size_t total_width(const struct table *table, const struct layout *layout
     return table->indent + total;
 }
 
-/* Cuts the column that may be cut, if that is enough. */
+/* Cuts a column that may be cut, if that is enough. */
 static bool cut_column(const struct table *table, struct layout *layout, size_t excess)
 {
     for (size_t i = 0; i < table->column_count; i++) {
@@ -233,7 +233,19 @@ void table_add_number(struct table *table, enum colour colour, int64_t number)
     table_add(table, number == 0 ? COLOUR_DIM : colour, output_number(number, text));
 }
 
+static void leave_out(size_t row, void *context)
+{
+    (void)row;
+    (void)context;
+}
+
 void table_print(const struct table *table, struct output *out)
+{
+    table_print_with(table, out, leave_out, NULL);
+}
+
+void table_print_with(const struct table *table, struct output *out,
+                      void (*beneath)(size_t row, void *context), void *context)
 {
     if (table->failed) {
         out->failure = ENOMEM; /* told by output_finish() */
@@ -242,8 +254,10 @@ void table_print(const struct table *table, struct output *out)
     struct layout layout = lay_out(table, out);
 
     print_titles(table, &layout, out);
-    for (size_t i = 0; i + table->column_count <= table->count; i += table->column_count)
-        print_row(table, &layout, out, &table->cells[i]);
+    for (size_t row = 0; row < table->count / table->column_count; row++) {
+        print_row(table, &layout, out, &table->cells[row * table->column_count]);
+        beneath(row, context);
+    }
 }
 
 void table_done(struct table *table)

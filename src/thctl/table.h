@@ -2,8 +2,8 @@
  * table.h - rows and columns for people.
  *
  * Cells are made harmless when they are added and aligned by what a terminal shows. A column
- * without any content is left out. On a terminal that is too narrow, one column may be cut and
- * others are left out, as their rows say; anywhere else a table is complete.
+ * without any content is left out. On a terminal that is too narrow, columns may be cut or left
+ * out, as their rows say; anywhere else a table is complete.
  */
 #ifndef THCTL_TABLE_H
 #define THCTL_TABLE_H
@@ -39,6 +39,11 @@ void table_add(struct table *table, enum colour colour, const char *text);
 void table_add_number(struct table *table, enum colour colour, int64_t number); /* 0 is dim */
 
 void table_print(const struct table *table, struct output *out);
+
+/* The same, and `beneath` writes what belongs below each row; rows count from 0. */
+void table_print_with(const struct table *table, struct output *out,
+                      void (*beneath)(size_t row, void *context), void *context);
+
 void table_done(struct table *table);
 
 #endif

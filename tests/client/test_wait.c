@@ -1,5 +1,5 @@
 /*
- * test_wait.c - th_wait() on real backends, and follow_job() on one that goes away.
+ * test_wait.c - th_wait() on real backends, and follow_job() on those that do as they are told.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -202,15 +202,86 @@ START_TEST(a_backend_that_comes_back_is_waited_for)
     };
     CLEANUP(job_list_done) struct job_list found = {0};
     const struct uuid id = {{1}};
+    const struct follow nobody = {0};
     bool ended = false;
     struct error err = {0};
 
     bool worked =
-        follow_job(&patchy.common, &id, absences[_i].timeout, NULL, NULL, &found, &ended, &err);
+        follow_job(&patchy.common, &id, absences[_i].timeout, &nobody, &found, &ended, &err);
 
     ck_assert_msg(worked == absences[_i].works && ended == worked, "%s", absences[_i].rule);
     ck_assert_msg(patchy.calls == absences[_i].calls, "%s: %d", absences[_i].rule, patchy.calls);
     ck_assert_msg(worked || err.code == absences[_i].code, "%s: %s", absences[_i].rule, err.text);
+}
+END_TEST
+
+/* ---- a job that prints: each look finds it one step further ---- */
+
+static const struct step {
+    enum job_state state;
+    int percent;
+    const char *output;
+} steps[] = {
+    {JOB_READY, -1, NULL},    {JOB_RUNNING, -1, NULL},   {JOB_RUNNING, -1, "a"},
+    {JOB_RUNNING, -1, "a"},   {JOB_RUNNING, -1, "b"},    {JOB_RUNNING, 40, "b"},
+    {JOB_RUNNING, 40, "bcd"}, {JOB_RUNNING, 40, "bcde"}, {JOB_DONE, 40, "bcde"},
+};
+
+struct printing_store {
+    struct store common;
+    size_t looks;
+};
+
+static bool printing_get(struct store *store, const struct uuid *id, struct job_list *job_out,
+                         struct error *err)
+{
+    const struct step *step = &steps[((struct printing_store *)store)->looks++];
+    struct job *job = job_list_add(job_out);
+
+    (void)err;
+    ck_assert_ptr_nonnull(job);
+    job->id = *id;
+    job->state = step->state;
+    job->progress_percent = step->percent;
+    if (step->output != NULL)
+        job->output = (struct bytes){(const unsigned char *)step->output, strlen(step->output)};
+    return true;
+}
+
+static const struct store_driver printing_driver = {.scheme = "printing", .get = printing_get};
+
+static bool count(const struct job *job, void *context)
+{
+    int *seen = context;
+
+    (void)job;
+    (*seen)++;
+    return true;
+}
+
+static const struct {
+    const char *rule;
+    bool sees_output;
+    int seen;
+} watchers[] = {
+    {"state and progress are news to everybody", false, 4},
+    {"output is to those who asked for it", true, 8},
+};
+
+START_TEST(output_is_seen_by_those_who_asked_for_it)
+{
+    struct printing_store printing = {.common = {.driver = &printing_driver}};
+    CLEANUP(job_list_done) struct job_list found = {0};
+    const struct uuid id = {{1}};
+    int seen = 0;
+    const struct follow follow = {
+        .seen = count, .context = &seen, .sees_output = watchers[_i].sees_output};
+    bool ended = false;
+    struct error err = {0};
+
+    ck_assert(follow_job(&printing.common, &id, USEC_MAX, &follow, &found, &ended, &err));
+    ck_assert(ended);
+    ck_assert_msg(seen == watchers[_i].seen, "%s: %d", watchers[_i].rule, seen);
 }
 END_TEST
 
@@ -229,6 +300,7 @@ Suite *wait_suite(void)
     tcase_add_loop_test(wait, a_job_that_nobody_has_is_not_waited_for, 0, SCENE_BACKENDS);
     tcase_add_test(wait, a_negative_timeout_is_refused);
     tcase_add_loop_test(wait, a_backend_that_comes_back_is_waited_for, 0, (int)COUNT_OF(absences));
+    tcase_add_loop_test(wait, output_is_seen_by_those_who_asked_for_it, 0, (int)COUNT_OF(watchers));
     suite_add_tcase(suite, wait);
     return suite;
 }

@@ -98,7 +98,9 @@ class Case(unittest.TestCase):
             stdout=options.pop("stdout", subprocess.PIPE), stderr=subprocess.PIPE,
             env=self.environment_with(env, backend), preexec_fn=preexec, timeout=DEADLINE,
             check=False, **options)
-        result = Result(done.returncode, (done.stdout or b"").decode(), done.stderr.decode())
+        # What a job printed may be any bytes, and comes out as it is.
+        out = (done.stdout or b"").decode(errors="surrogateescape")
+        result = Result(done.returncode, out, done.stderr.decode())
         self.assertNotIn("Sanitizer", result.err)
         self.assertNotIn("runtime error", result.err)
         return result
@@ -197,11 +199,12 @@ class Case(unittest.TestCase):
         return found
 
     def make_ended(self, job_id, state, error=None, reason=None):
-        """What a pool leaves behind when a waiting job has run and ended."""
+        """What a pool leaves behind when a waiting or running job has ended."""
         (seq, queue), now = self.find(job_id), int(time.time() * 1e6)
         steps = [
             ("DELETE FROM ready WHERE seq = ?", seq),
             ("DELETE FROM waiting WHERE seq = ?", seq),
+            ("DELETE FROM lease WHERE seq = ?", seq),
             ("DELETE FROM keyed WHERE waiting = ?", seq),
             ("INSERT INTO ended (seq, state, queue_id, ended_at, executions, attempts, stalls,"
              " pool, worker, started_at) VALUES (?, ?, ?, ?, 1, ?, 0, 'pool-1', 3, ?)",
@@ -209,20 +212,46 @@ class Case(unittest.TestCase):
         if error is not None:
             steps += [
                 ("INSERT INTO detail (seq, last_error, failed_at, reason, exit_code)"
-                 " VALUES (?, ?, ?, ?, 1)", seq, error, now, reason),
+                 " VALUES (?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET last_error = excluded.last_error,"
+                 " failed_at = excluded.failed_at, reason = excluded.reason, exit_code = 1",
+                 seq, error, now, reason),
                 ("INSERT INTO run VALUES (?, 1, 2, 'pool-1', 3, ?, 1500000, 20000, 1000, 2048, 1,"
                  " NULL, ?)", seq, now - 2000000, error)]
         self.transaction(*steps)
 
-    def make_running(self, job_id):
+    def make_running(self, job_id, execution=1):
         """What a pool does when it reserves a ready job."""
         (seq, queue), now = self.find(job_id), int(time.time() * 1e6)
         self.transaction(
             ("DELETE FROM ready WHERE seq = ?", seq),
+            ("DELETE FROM waiting WHERE seq = ?", seq),
             ("UPDATE keyed SET running = waiting, waiting = NULL WHERE waiting = ?", seq),
-            ("INSERT INTO lease VALUES (?, ?, 1, zeroblob(20), ?, 'pool-1', ?, 1, 1, NULL)",
-             seq, queue, now + 10**9, now),
+            ("INSERT INTO lease VALUES (?, ?, ?, zeroblob(20), ?, 'pool-1', ?, 1, 1, NULL)",
+             seq, queue, execution, now + 10**9, now),
             ("UPDATE queue SET next_expiry = ? WHERE queue_id = ?", now + 10**9, queue))
+
+    def make_retry(self, job_id):
+        """What a pool does when a running job has failed and may try again."""
+        (seq, queue), now = self.find(job_id), int(time.time() * 1e6)
+        self.transaction(
+            ("UPDATE job SET due = ?2, attempts = attempts + 1, executions = (SELECT execution"
+             " FROM lease WHERE seq = ?1) WHERE seq = ?1", seq, now + 10**9),
+            ("DELETE FROM lease WHERE seq = ?", seq),
+            ("INSERT INTO waiting VALUES (4, ?, ?, ?)", now + 10**9, seq, queue))
+
+    def make_output(self, job_id, output):
+        """What a pool does when it beats for a running job that has printed something."""
+        self.sql("INSERT INTO detail (seq, output) VALUES (?, ?)"
+                 " ON CONFLICT DO UPDATE SET output = excluded.output",
+                 self.find(job_id)[0], output)
+
+    def make_pool(self, name, status=None, silent_for=0):
+        """What a pool does when it registers and beats; `status` is an object, or any bytes."""
+        now = int(time.time() * 1e6)
+        if status is not None and not isinstance(status, bytes):
+            status = json.dumps(status).encode()
+        self.sql("INSERT INTO pool VALUES (?, 'host.example', 4711, ?, ?, ?)", name,
+                 now - 2 * 86400 * 10**6, now - silent_for * 10**6, status)
 
     def dead_jobs(self, count, *arguments):
         ids = [self.enqueue("some:type", *arguments) for _ in range(count)]

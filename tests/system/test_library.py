@@ -157,8 +157,14 @@ class InstalledLibrary(unittest.TestCase):
         self.assertEqual(set(options), set(described) - {"name"})
 
     def test_the_manual_pages_are_installed(self):
-        for page in ("man1/thctl.1", "man3/taskharbor-client.3", "man5/jobs.yaml.5"):
+        for page in ("man1/thctl.1", "man3/taskharbor-client.3", "man5/jobs.yaml.5", "man8/thd.8"):
             self.assertTrue((self.prefix / "share/man" / page).exists(), page)
+
+    def test_the_service_is_installed_and_starts_thd(self):
+        unit = (self.prefix / "lib/systemd/system/taskharbor.service").read_text()
+        self.assertRegex(unit, r"(?m)^ExecStart=/\S+/bin/thd --config /etc/taskharbor/jobs\.yaml$")
+        self.assertTrue((self.prefix / "bin/thd").exists())
+        self.assertTrue((self.prefix / "lib/sysusers.d/taskharbor.conf").exists())
 
 
 if __name__ == "__main__":

@@ -199,6 +199,7 @@ class Init(Config):
         self.assertEqual(out.splitlines()[0], "wrote jobs.yaml")
         [command] = [line[7:] for line in out.splitlines() if line.startswith("next:  ")]
         self.assertTrue(command.startswith("thctl "), command)
+        self.assertEqual(out.splitlines()[-1], "then:  thd --config jobs.yaml")
         environment = dict(self.environment, PATH=os.path.dirname(os.path.abspath(THCTL)) + ":"
                            + self.environment["PATH"])
         subprocess.run(["sh", "-c", command], cwd=self.folder, env=environment, check=True,
@@ -210,6 +211,7 @@ class Init(Config):
     def test_init_names_the_file_it_was_given(self):
         out = self.ok("init", "etc/my jobs.yaml", backend=False)
         self.assertIn("thctl --config 'etc/my jobs.yaml' enqueue", out)
+        self.assertEqual(out.splitlines()[-1], "then:  thd --config 'etc/my jobs.yaml'")
         self.ok("--config", "etc/my jobs.yaml", "migrate", backend=False)
         self.assertEqual(self.objects("init", "other.yaml", backend=False),
                          [{"path": "other.yaml", "backend": "sqlite:./jobs.db"}])

@@ -7,8 +7,8 @@ import unittest
 
 from harness import THCTL, Case
 
-COMMANDS = ["enqueue", "ls", "show", "cancel", "retry", "rm", "stats", "queues", "pause", "resume",
-            "init", "migrate", "help"]
+COMMANDS = ["enqueue", "ls", "show", "logs", "cancel", "retry", "rm", "stats", "queues", "pools",
+            "pause", "resume", "init", "migrate", "help"]
 AN_ID = "0193f0a2-7c1d-7abc-8def-0123456789ab"
 
 
@@ -63,7 +63,8 @@ class WrongUsage(Case):
     def test_too_few_and_too_many_arguments_say_how_to_get_help(self):
         for arguments in (["show"], ["cancel"], ["pause"], ["resume"], ["ls", "x"], ["stats", "x"],
                           ["queues", "x"], ["migrate", "x"], ["enqueue", "a", "1", "2"],
-                          ["help", "ls", "show"], ["enqueue"]):
+                          ["help", "ls", "show"], ["enqueue"], ["pools", "x"], ["logs"],
+                          ["logs", AN_ID, AN_ID]):
             with self.subTest(arguments):
                 self.refuses(2, f"(see 'thctl {arguments[0]} --help')", *arguments)
 
@@ -141,6 +142,7 @@ class Backends(Case):
 
     def test_looking_commands_do_not_create_a_missing_file(self):
         for arguments in (["ls"], ["show", AN_ID], ["stats"], ["queues"], ["cancel", AN_ID],
+                          ["logs", AN_ID], ["logs", "-f", AN_ID], ["pools"],
                           ["retry", AN_ID], ["rm", AN_ID], ["rm", "--all", "--yes"],
                           ["retry", "--all", "--yes"]):
             with self.subTest(arguments):

@@ -90,8 +90,10 @@ Suite *status_suite(void);
 Suite *told_suite(void);
 
 /* thctl */
+Suite *growth_suite(void);
 Suite *options_suite(void);
 Suite *pages_suite(void);
+Suite *pool_status_suite(void);
 Suite *when_suite(void);
 
 #endif

@@ -32,6 +32,13 @@ static bool choose_name(const struct store_url *url, char name[NAME_SIZE], struc
     return true;
 }
 
+static bool memory_check_url(const struct store_url *url, struct error *err)
+{
+    char name[NAME_SIZE];
+
+    return url_check_options(url, NULL, 0, err) && choose_name(url, name, err);
+}
+
 static bool memory_open(const struct store_url *url, const struct store_options *options,
                         struct store **store_out, struct error *err)
 {
@@ -52,4 +59,5 @@ static bool memory_open(const struct store_url *url, const struct store_options 
     return true;
 }
 
-const struct store_driver store_memory = {.scheme = "memory", .open = memory_open};
+const struct store_driver store_memory = {
+    .scheme = "memory", .check_url = memory_check_url, .open = memory_open};

@@ -76,6 +76,14 @@ bool sqlite_open_file(const char *path, enum sqlite_sync sync, bool migrate,
     return true;
 }
 
+static bool sqlite_check_url(const struct store_url *url, struct error *err)
+{
+    enum sqlite_sync sync;
+    const char *file;
+
+    return read_options(url, &sync, err) && file_of(url, &file, err);
+}
+
 static bool sqlite_open(const struct store_url *url, const struct store_options *options,
                         struct store **store_out, struct error *err)
 {
@@ -121,6 +129,7 @@ static bool sqlite_wait(struct store *store, usec_t timeout, bool *rang_out, str
 
 const struct store_driver store_sqlite = {
     .scheme = "sqlite",
+    .check_url = sqlite_check_url,
     .open = sqlite_open,
     .close = sqlite_close,
     .schema = sqlite_schema,

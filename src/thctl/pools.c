@@ -1,0 +1,318 @@
+/*
+ * pools.c - `thctl pools`: the pools that work here, and what each of their processes does.
+ *
+ * Everything shown is what a pool said with its last heartbeat. One that has not been heard of for
+ * a while is shown as silent, whatever it said then.
+ */
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/json_writer.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "thctl/display.h"
+#include "thctl/pool_status.h"
+#include "thctl/session.h"
+#include "thctl/table.h"
+#include "thctl/when.h"
+
+#define SILENT_AFTER (60 * USEC_PER_SEC)
+#define LINE_MAX     ((size_t)64 << 20)
+#define CELL_MAX     ((size_t)64 * 1024)
+#define INDENT       2
+
+/* clang-format off */
+static const struct table_column pool_columns[] = {
+    {.title = "POOL"},
+    {.title = "HOST", .expendable = 2},
+    {.title = "PID", .right = true, .expendable = 3},
+    {.title = "STATE"},
+    {.title = "WORKERS", .right = true},
+    {.title = "UPTIME", .right = true, .expendable = 1},
+    {.title = "LAST-BEAT", .right = true},
+};
+
+static const struct table_column process_columns[] = {
+    {.title = "PROCESS"},
+    {.title = "PID", .right = true, .expendable = 5},
+    {.title = "STATE"},
+    {.title = "SINCE", .right = true, .expendable = 3},
+    {.title = "JOB"},
+    {.title = "TYPE", .expendable = 1, .cut_from = 12},
+    {.title = "PROGRESS", .expendable = 2, .cut_from = 12},
+    {.title = "DONE", .right = true, .expendable = 4},
+};
+/* clang-format on */
+
+/* What the states of pools and processes look like; any other one is plain. */
+static const struct {
+    const char *state;
+    enum colour colour;
+} looks[] = {
+    {"running", COLOUR_CYAN},   {"idle", COLOUR_DIM},        {"starting", COLOUR_YELLOW},
+    {"waiting", COLOUR_YELLOW}, {"draining", COLOUR_YELLOW}, {"stopping", COLOUR_YELLOW},
+    {"silent", COLOUR_RED},
+};
+
+/* A pool as it is shown. */
+struct sight {
+    const struct pool *pool;
+    struct pool_status status;
+    bool silent;
+};
+
+/* All of them, and where they are shown. */
+struct view {
+    struct session *session;
+    struct arena arena;
+    struct sight *sights; /* in the arena */
+    size_t count;
+    usec_t now;
+};
+
+static void view_done(struct view *view)
+{
+    arena_done(&view->arena);
+}
+
+static enum colour colour_of(const char *state)
+{
+    for (size_t i = 0; i < COUNT_OF(looks); i++) {
+        if (text_equal(looks[i].state, state))
+            return looks[i].colour;
+    }
+    return COLOUR_NONE;
+}
+
+static const char *state_of(const struct sight *sight)
+{
+    return sight->silent ? "silent" : sight->status.state;
+}
+
+/* ---- for programs ---- */
+
+/* The members that are always there; all but the first five are the pool's own words. */
+static const char *const usual[] = {"name",    "host",  "pid",     "started_at",
+                                    "beat_at", "state", "version", "processes"};
+
+static bool is_usual(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(usual); i++) {
+        if (text_equal(usual[i], name))
+            return true;
+    }
+    return false;
+}
+
+static void add_processes(struct json_writer *json, const struct pool_status *status)
+{
+    static const struct bytes none = {(const unsigned char *)"[]", 2};
+
+    json_write_raw(json, "processes",
+                   status->processes != NULL ? pool_status_member(&status->members, "processes")
+                                             : none);
+}
+
+/* What we know, and whatever else the pool said about itself. */
+static void add_json(struct json_writer *json, const struct sight *sight)
+{
+    const struct json_members *members = &sight->status.members;
+
+    json_write_open(json, NULL, '{');
+    json_write_text(json, "name", sight->pool->name);
+    json_write_text(json, "host", sight->pool->host);
+    if (sight->pool->pid != 0)
+        json_write_int(json, "pid", sight->pool->pid);
+    else
+        json_write_null(json, "pid");
+    json_write_time(json, "started_at", sight->pool->started_at);
+    json_write_time(json, "beat_at", sight->pool->beat_at);
+    json_write_text(json, "state", state_of(sight));
+    json_write_text(json, "version", sight->status.version);
+    add_processes(json, &sight->status);
+    for (size_t i = 0; i < members->count; i++) {
+        if (!is_usual(members->items[i].name))
+            json_write_raw(json, members->items[i].name, members->items[i].value);
+    }
+    json_write_close(json, '}');
+}
+
+static void print_json(const struct view *view)
+{
+    CLEANUP(buffer_done) struct buffer line = BUFFER(LINE_MAX);
+
+    for (size_t i = 0; i < view->count; i++) {
+        struct json_writer json = {.out = &line};
+
+        buffer_clear(&line);
+        add_json(&json, &view->sights[i]);
+        output_line(&view->session->out, &line);
+    }
+}
+
+/* ---- for people ---- */
+
+static void add_number(struct table *table, int64_t number)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%" PRId64, number);
+    table_add(table, COLOUR_NONE, number != 0 ? text : NULL);
+}
+
+/* A clock that is behind makes nothing happen in the future. */
+static void add_ago(struct table *table, enum colour colour, usec_t moment, usec_t now)
+{
+    char text[WHEN_TEXT_SIZE];
+
+    table_add(table, colour,
+              moment != 0 ? when_relative(moment < now ? moment : now, now, text) : NULL);
+}
+
+static void add_workers(struct table *table, const struct pool_status *status)
+{
+    size_t busy = 0, all = 0;
+    char text[64];
+
+    for (size_t i = 0; i < status->process_count; i++) {
+        all += pool_process_is_worker(&status->processes[i]);
+        busy += pool_process_is_busy(&status->processes[i]);
+    }
+    snprintf(text, sizeof text, "%zu/%zu", busy, all);
+    table_add(table, COLOUR_NONE, status->processes != NULL ? text : NULL);
+}
+
+static void add_pool(struct table *table, const struct sight *sight, usec_t now)
+{
+    const struct pool *pool = sight->pool;
+    usec_t until = sight->silent ? pool->beat_at : now;
+    usec_t uptime = until > pool->started_at ? until - pool->started_at : 0;
+    char text[UNITS_TEXT_SIZE];
+
+    table_add(table, COLOUR_NONE, pool->name);
+    table_add(table, COLOUR_NONE, pool->host);
+    add_number(table, pool->pid);
+    table_add(table, colour_of(state_of(sight)), state_of(sight));
+    add_workers(table, &sight->status);
+    table_add(table, COLOUR_NONE, units_format_duration(uptime, text));
+    add_ago(table, sight->silent ? COLOUR_RED : COLOUR_NONE, pool->beat_at, now);
+}
+
+static void add_progress(struct table *table, const struct pool_process *process)
+{
+    CLEANUP(buffer_done) struct buffer text = BUFFER(CELL_MAX);
+
+    if (process->progress_percent >= 0)
+        buffer_printf(&text, "%" PRId64 "%%", process->progress_percent);
+    if (process->progress_text != NULL)
+        buffer_printf(&text, "%s%s", text.length > 0 ? " " : "", process->progress_text);
+    table_add(table, COLOUR_NONE, buffer_str(&text));
+}
+
+static void add_process(struct table *table, const struct pool_process *process, usec_t now)
+{
+    table_add(table, COLOUR_NONE, process->name);
+    add_number(table, process->pid);
+    table_add(table, colour_of(process->state), process->state);
+    add_ago(table, COLOUR_NONE, process->since, now);
+    table_add(table, COLOUR_NONE, process->job);
+    table_add(table, COLOUR_NONE, process->type);
+    add_progress(table, process);
+    if (pool_process_is_worker(process) && process->jobs_done >= 0)
+        table_add_number(table, COLOUR_NONE, process->jobs_done);
+    else
+        table_add(table, COLOUR_NONE, NULL);
+}
+
+static void print_processes(size_t row, void *context)
+{
+    const struct view *view = context;
+    const struct pool_status *status = &view->sights[row].status;
+    CLEANUP(table_done)
+    struct table table = {
+        .columns = process_columns, .column_count = COUNT_OF(process_columns), .indent = INDENT};
+
+    if (status->process_count == 0)
+        return;
+    for (size_t i = 0; i < status->process_count; i++)
+        add_process(&table, &status->processes[i], view->now);
+    table_print(&table, &view->session->out);
+    if (row + 1 < view->count)
+        output_text(&view->session->out, "\n");
+}
+
+static void say_none(const struct session *session)
+{
+    CLEANUP(buffer_done) struct buffer path = BUFFER(CELL_MAX);
+
+    buffer_shell_word(&path, session->config.path != NULL ? session->config.path : "jobs.yaml");
+    output_remark("no pool has registered: start one with thd --config %s", buffer_str(&path));
+}
+
+static void print_tables(struct view *view)
+{
+    CLEANUP(table_done)
+    struct table table = {.columns = pool_columns, .column_count = COUNT_OF(pool_columns)};
+
+    if (view->count == 0) {
+        say_none(view->session);
+        return;
+    }
+    for (size_t i = 0; i < view->count; i++)
+        add_pool(&table, &view->sights[i], view->now);
+    table_print_with(&table, &view->session->out, print_processes, view);
+}
+
+/* ---- the command ---- */
+
+static bool read_pools(struct view *view, const struct pool_list *pools, struct error *err)
+{
+    view->sights = arena_alloc(&view->arena, (pools->count + 1) * sizeof(*view->sights));
+    if (view->sights == NULL)
+        return error_no_memory(err);
+    for (size_t i = 0; i < pools->count; i++) {
+        const struct pool *pool = &pools->items[i];
+
+        view->sights[i] = (struct sight){
+            .pool = pool,
+            .status = pool_status_read(pool->status, &view->arena),
+            .silent = pool->beat_at < view->now - SILENT_AFTER,
+        };
+    }
+    view->count = pools->count;
+    return !view->arena.failed || error_no_memory(err);
+}
+
+static enum status run_pools(struct session *session, const struct option_value *options,
+                             const struct words *arguments)
+{
+    CLEANUP(pool_list_done) struct pool_list pools = {0};
+    CLEANUP(view_done) struct view view = {.session = session};
+    struct error err;
+
+    (void)options;
+    (void)arguments;
+    enum status status = session_open(session, SESSION_LOOK);
+    if (status != STATUS_OK)
+        return status;
+    view.now = store_now(session->store);
+    if (!store_pools(session->store, &pools, &err) || !read_pools(&view, &pools, &err))
+        return session_fail(&err);
+    if (session->json)
+        print_json(&view);
+    else
+        print_tables(&view);
+    return STATUS_OK;
+}
+
+static const char *const pools_examples[] = {"pools", "--json pools", NULL};
+
+const struct command command_pools = {
+    .name = "pools",
+    .summary = "list the pools and what their processes do",
+    .arguments = "",
+    .details = "WORKERS is how many of the pool's workers run a job, of all. What is shown was\n"
+               "true at LAST-BEAT; a pool that has been quiet for 60s is silent.\n",
+    .examples = pools_examples,
+    .options = options_none,
+    .run = run_pools,
+};
