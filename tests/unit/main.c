@@ -23,6 +23,8 @@ static Suite *(*const suites[])(void) = {
     on_dead_suite, queues_suite, room_suite, starts_suite,
     beat_suite, periodic_suite, promote_suite, reap_suite, services_suite, status_suite,
     told_suite,
+    ledger_suite, pool_name_suite, pool_state_suite, pulse_suite, restart_suite,
+    backend_suite,
     growth_suite, options_suite, pages_suite, pool_status_suite, when_suite,
 };
 /* clang-format on */

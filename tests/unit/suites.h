@@ -89,6 +89,16 @@ Suite *services_suite(void);
 Suite *status_suite(void);
 Suite *told_suite(void);
 
+/* master */
+Suite *ledger_suite(void);
+Suite *pool_name_suite(void);
+Suite *pool_state_suite(void);
+Suite *pulse_suite(void);
+Suite *restart_suite(void);
+
+/* thd */
+Suite *backend_suite(void);
+
 /* thctl */
 Suite *growth_suite(void);
 Suite *options_suite(void);

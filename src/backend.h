@@ -1,0 +1,25 @@
+/*
+ * backend.h - where the jobs of thd are: which URL it is, in a form that holds in every folder.
+ */
+#ifndef BACKEND_H
+#define BACKEND_H
+
+#include "base/base.h"
+
+struct config;
+struct error;
+
+struct backend {
+    char *url;        /* owned; relative SQLite paths are absolute, memory: has a name */
+    char *shown;      /* owned; the same without secrets */
+    bool from_config; /* not typed, not from the environment */
+};
+
+/* `typed`, else $TASKHARBOR_BACKEND, else what the config says. Relative paths in the config start
+ * at its folder, others at the current one. Fills `from_config` also when it fails. */
+bool backend_choose(const char *typed, const struct config *config, struct backend *backend_out,
+                    struct error *err) MUST_CHECK;
+
+void backend_done(struct backend *backend);
+
+#endif

@@ -1,0 +1,272 @@
+/*
+ * birth.c - forks one process of the pool, and gives it exactly what it may have.
+ *
+ * Invariants:
+ *   - A process has no descriptor but 0, 1, 2 and those in its struct process: an end that another
+ *     process held by accident would hide its owner's death.
+ *   - A worker knows neither the store's URL nor the variables that lead to it, unless a handler
+ *     asks for them by pass_env. It can write no shared memory but its own.
+ */
+#include "master/birth.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "master/master.h"
+#include "process/lease_table.h"
+#include "process/process.h"
+#include "process/scoreboard.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LAST_WORDS USEC_PER_SEC /* how long a process that ends waits for its log to get away */
+
+/* ---- in the child ---- */
+
+static int compare_fds(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* Both ends included; nothing when the last comes before the first. */
+static bool close_between(unsigned first, unsigned last, struct error *err)
+{
+    if (first <= last && close_range(first, last, 0))
+        return error_errno(err, TH_E_INTERNAL, errno, "close the master's descriptors");
+    return true;
+}
+
+/* Those it does not have are -1. */
+static bool close_others(const struct process *process, struct error *err)
+{
+    int kept[] = {process->control, process->tasks, process->results, process->nudge};
+    int first = STDERR_FILENO + 1;
+
+    qsort(kept, COUNT_OF(kept), sizeof kept[0], compare_fds);
+    for (size_t i = 0; i < COUNT_OF(kept); i++) {
+        if (kept[i] < first)
+            continue;
+        if (!close_between((unsigned)first, (unsigned)kept[i] - 1, err))
+            return false;
+        first = kept[i] + 1;
+    }
+    return close_between((unsigned)first, ~0U, err);
+}
+
+static bool is_passed_on(const struct config *config, const char *name)
+{
+    for (size_t i = 0; i < config->handler_count; i++) {
+        const struct text_list *passed = &config->handlers[i].pass_env;
+
+        for (size_t k = 0; k < passed->count; k++) {
+            if (text_equal(passed->items[k], name))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Variables that say where a store is, or open it. */
+static bool leads_to_store(const char *variable)
+{
+    return text_starts_with(variable, "TASKHARBOR_BACKEND=") || text_starts_with(variable, "PG") ||
+           text_starts_with(variable, "REDIS");
+}
+
+static bool forget_variable(const struct config *config, char *variable, struct error *err)
+{
+    const size_t length = strcspn(variable, "=");
+    AUTO_FREE char *name = strndup(variable, length);
+
+    if (!name)
+        return error_no_memory(err);
+    if (is_passed_on(config, name))
+        return true;
+    if (variable[length] == '=')
+        explicit_bzero(variable + length + 1, strlen(variable + length + 1));
+    return unsetenv(name) == 0 || error_errno(err, TH_E_INTERNAL, errno, "forget %s", name);
+}
+
+/* A variable that was forgotten leaves its place to another. */
+static bool forget_variables(const struct config *config, struct error *err)
+{
+    for (char **place = environ; place && *place;) {
+        const char *before = *place;
+
+        if (leads_to_store(*place) && !forget_variable(config, *place, err))
+            return false;
+        place += *place == before;
+    }
+    return true;
+}
+
+static bool forget_store(const struct master *master, struct error *err)
+{
+    explicit_bzero(master->options->backend, strlen(master->options->backend));
+    return forget_variables(master->config, err);
+}
+
+/* Jobs get as many descriptors as whoever started us allows. */
+static bool lower_limits(const struct master *master, struct error *err)
+{
+    if (setrlimit(RLIMIT_NOFILE, &master->files))
+        return error_errno(err, TH_E_INTERNAL, errno, "restore the limit of descriptors");
+    return true;
+}
+
+static bool confine_worker(const struct master *master, const struct process *process,
+                           struct error *err)
+{
+    return forget_store(master, err) && lower_limits(master, err) &&
+           lease_table_restrict(master->leases, err) &&
+           scoreboard_restrict(master->scoreboard, process->slot, err);
+}
+
+/* Lines that the master has not got away yet are its own: the log is opened anew. */
+static void open_log(const struct master *master, const struct process *process)
+{
+    const struct log_options options = {
+        .level = master->config->log.level,
+        .format = master->config->log.format,
+        .pool = master->name.shown,
+    };
+
+    log_open(&options);
+    log_set_process(process->name);
+}
+
+static bool begin(struct master *master, struct process *process, const struct role *role,
+                  struct error *err)
+{
+    if (role->works && !confine_worker(master, process, err))
+        return false;
+    scoreboard_enter(process->scoreboard, process->slot, process->name, process->number,
+                     process->serial, getpid());
+    return process_begin(process, err);
+}
+
+/* Nothing is freed on the way out: the process ends, and with it all that it had. */
+static _Noreturn void live(struct master *master, struct process *process, const struct role *role)
+{
+    int exit_code = PROCESS_FAILED;
+    struct error err;
+
+    loop_close(&master->loop); /* what is the child's of it; the master's own is not touched */
+    const bool closed = close_others(process, &err);
+    open_log(master, process); /* it has a descriptor of its own: not before */
+    if (!closed || !begin(master, process, role, &err))
+        process_fail(&err);
+    else if (getppid() == master->pid) /* else it died before we could be told */
+        exit_code = role->main(process);
+    log_close(LAST_WORDS);
+    _exit(exit_code);
+}
+
+/* ---- in the master ---- */
+
+/* The sockets of one process: [0] is the master's end, or the dispatcher's, [1] its own. */
+struct sockets {
+    int control[2];
+    int results[2];
+};
+
+static void close_pair(int pair[2])
+{
+    for (int i = 0; i < 2; i++) {
+        if (pair[i] >= 0)
+            close(pair[i]);
+        pair[i] = -1;
+    }
+}
+
+static void sockets_close(struct sockets *sockets)
+{
+    close_pair(sockets->control);
+    close_pair(sockets->results);
+}
+
+static bool sockets_open(struct sockets *sockets, const struct role *role, struct error *err)
+{
+    return message_pair(sockets->control, err) &&
+           (!role->works || message_pair(sockets->results, err));
+}
+
+static struct process describe(const struct child_seat *seat, const struct sockets *sockets,
+                               const struct role *role)
+{
+    const struct master *master = seat->master;
+    struct process process = {
+        .number = seat->number,
+        .serial = seat->serial,
+        .config = master->config,
+        .backend = role->store ? master->options->backend : NULL,
+        .pool = master->name.stored,
+        .once = master->options->once,
+        .handlers = role->works ? master->options->handlers : NULL,
+        .leases = master->leases,
+        .scoreboard = master->scoreboard,
+        .slot = seat->slot,
+        .control = sockets->control[1],
+        .tasks = role->hands_out ? master->tasks[0]
+                 : role->works   ? master->tasks[1]
+                                 : -1,
+        .results = sockets->results[1],
+        .nudge = role->nudge ? master->nudge : -1,
+    };
+
+    snprintf(process.name, sizeof process.name, "%s", seat->name);
+    return process;
+}
+
+static bool fork_one(struct child_seat *seat, struct sockets *sockets, const struct role *role,
+                     struct error *err)
+{
+    struct process process = describe(seat, sockets, role);
+    const pid_t pid = fork();
+
+    if (pid < 0)
+        return error_errno(err, TH_E_INTERNAL, errno, "fork");
+    if (pid == 0)
+        live(seat->master, &process, role);
+    seat->pid = pid;
+    return true;
+}
+
+static bool fork_worker(struct child_seat *seat, struct sockets *sockets, const struct role *role,
+                        struct error *err)
+{
+    struct ledger *ledger = &seat->master->ledger;
+
+    if (!ledger_add(ledger, seat->number, seat->serial, sockets->results[0], err))
+        return false;
+    sockets->results[0] = -1; /* the ledger's now */
+    if (!fork_one(seat, sockets, role, err)) {
+        ledger_settle(ledger, seat->serial);
+        return false;
+    }
+    ledger_note_start(ledger, seat->serial, seat->pid);
+    return true;
+}
+
+bool birth_fork(struct child_seat *seat, struct error *err)
+{
+    CLEANUP(sockets_close) struct sockets sockets = {{-1, -1}, {-1, -1}};
+    const struct role *role = roles_get(seat->role);
+
+    seat->serial = ++seat->master->children.last_serial;
+    seat->started_at = clock_boot();
+    seat->is_ready = false;
+    if (!sockets_open(&sockets, role, err) ||
+        !(role->works ? fork_worker : fork_one)(seat, &sockets, role, err))
+        return error_prefix(err, "start %s", seat->name);
+    seat->control = sockets.control[0];
+    sockets.control[0] = -1;
+    return true;
+}

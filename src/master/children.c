@@ -1,0 +1,354 @@
+/*
+ * children.c - the processes of the pool: pid to role; start, reap, restart with backoff.
+ *
+ * Invariants:
+ *   - Only children_reap() waits for our processes, so a pid in a seat is never somebody else's.
+ *   - What a process said before it ended is heard before its end is acted on.
+ */
+#include "master/children.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "master/birth.h"
+#include "master/master.h"
+#include "process/lease_table.h"
+#include "process/message.h"
+#include "process/process.h"
+#include "process/scoreboard.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SIGNAL_NAME_SIZE 24
+
+/* ---- what they say ---- */
+
+static void hear_report(struct child_seat *seat, const struct report *report)
+{
+    switch (report->kind) {
+    case REPORT_READY:
+        seat->is_ready = seat->was_ever_ready = true;
+        master_note_ready(seat->master);
+        return;
+    case REPORT_WORKER_SETTLED:
+        if (seat->role == ROLE_DISPATCHER)
+            ledger_settle(&seat->master->ledger, report->serial);
+        return;
+    }
+}
+
+/* One that has closed its end is about to end. */
+static void hear_reports(struct child_seat *seat)
+{
+    enum delivery delivery = DELIVERY_DONE;
+    struct report report;
+    struct error err;
+
+    while (delivery == DELIVERY_DONE) {
+        delivery = report_receive(seat->control, &report, &err);
+        if (delivery == DELIVERY_DONE)
+            hear_report(seat, &report);
+    }
+    if (delivery == DELIVERY_NONE)
+        return;
+    if (delivery == DELIVERY_FAILED)
+        log_error("process_failed", "name=%s error=%s", seat->name, err.text);
+    loop_unwatch(seat->master->loop, &seat->control_watch);
+}
+
+static void use_control(void *context, unsigned events)
+{
+    struct child_seat *seat = context;
+
+    if (events & LOOP_READ)
+        hear_reports(seat);
+    if ((events & LOOP_WRITE) && seat->role == ROLE_DISPATCHER)
+        briefing_continue(seat->master);
+}
+
+/* ---- start ---- */
+
+static void start_later(struct child_seat *seat, usec_t delay)
+{
+    loop_set_timer(seat->master->loop, &seat->restart_timer, clock_boot() + delay);
+}
+
+static bool start(struct child_seat *seat, struct error *err)
+{
+    if (!birth_fork(seat, err))
+        return false;
+    log_info("process_started", "name=%s pid=%d", seat->name, (int)seat->pid);
+    seat->control_watch =
+        (struct loop_watch){.fd = seat->control, .call = use_control, .context = seat};
+    if (loop_watch(seat->master->loop, &seat->control_watch, LOOP_READ, err))
+        return true;
+    children_kill(seat); /* nobody would hear it; what follows is as for any death */
+    return true;
+}
+
+/* What cannot be started is tried again like something that has died. */
+static void start_or_retry(struct child_seat *seat)
+{
+    const struct death stillborn = {0};
+    struct error err;
+
+    if (!start(seat, &err)) {
+        const usec_t delay = restart_delay(&seat->restart, &stillborn);
+
+        log_error("process_failed", "name=%s error=%s restart_ms=%" PRId64, seat->name, err.text,
+                  delay / USEC_PER_MSEC);
+        start_later(seat, delay);
+        return;
+    }
+    if (seat->role == ROLE_DISPATCHER || seat->role == ROLE_WORKER)
+        briefing_continue(seat->master);
+}
+
+static void restart(void *context)
+{
+    start_or_retry(context);
+}
+
+/* ---- end ---- */
+
+static const char *signal_name(int number, char text[SIGNAL_NAME_SIZE])
+{
+    const char *name = sigabbrev_np(number);
+
+    if (name)
+        snprintf(text, SIGNAL_NAME_SIZE, "SIG%s", name);
+    else
+        snprintf(text, SIGNAL_NAME_SIZE, "%d", number);
+    return text;
+}
+
+static void log_signal(const struct child_seat *seat, int status, bool is_replaced, usec_t delay)
+{
+    char text[SIGNAL_NAME_SIZE];
+    const char *name = signal_name(WTERMSIG(status), text);
+
+    if (is_replaced)
+        log_warning("process_exited", "name=%s pid=%d signal=%s restart_ms=%" PRId64, seat->name,
+                    (int)seat->pid, name, delay / USEC_PER_MSEC);
+    else
+        log_warning("process_exited", "name=%s pid=%d signal=%s", seat->name, (int)seat->pid, name);
+}
+
+static void log_exit(const struct child_seat *seat, int status, bool is_replaced, usec_t delay)
+{
+    const int code = WEXITSTATUS(status);
+    const enum log_level level = code == PROCESS_OK ? LEVEL_INFO : LEVEL_WARNING;
+
+    if (is_replaced)
+        log_at(level, "process_exited", "name=%s pid=%d exit_code=%d restart_ms=%" PRId64,
+               seat->name, (int)seat->pid, code, delay / USEC_PER_MSEC);
+    else
+        log_at(level, "process_exited", "name=%s pid=%d exit_code=%d", seat->name, (int)seat->pid,
+               code);
+}
+
+static void log_end(const struct child_seat *seat, int status, bool is_replaced, usec_t delay)
+{
+    if (WIFSIGNALED(status))
+        log_signal(seat, status, is_replaced, delay);
+    else
+        log_exit(seat, status, is_replaced, delay);
+}
+
+static struct death describe(const struct child_seat *seat, int status)
+{
+    const bool works = seat->role == ROLE_WORKER;
+
+    return (struct death){
+        .lived = clock_boot() - seat->started_at,
+        .was_ready = seat->is_ready,
+        .had_job = works && lease_table_is_running(seat->master->leases, seat->serial),
+        .was_recycled = works && WIFEXITED(status) && WEXITSTATUS(status) == PROCESS_OK,
+    };
+}
+
+static void vacate(struct child_seat *seat)
+{
+    loop_unwatch(seat->master->loop, &seat->control_watch);
+    close(seat->control);
+    seat->control = -1;
+    seat->pid = 0;
+    scoreboard_leave(seat->master->scoreboard, seat->slot);
+}
+
+/* What others have to know of it. */
+static void spread_news(struct child_seat *seat, int status)
+{
+    struct master *master = seat->master;
+
+    if (seat->role == ROLE_DISPATCHER)
+        briefing_reset(master);
+    if (seat->role != ROLE_WORKER)
+        return;
+    ledger_note_end(&master->ledger, seat->serial, status);
+    clearing_begin(master);
+}
+
+static void bury(struct child_seat *seat, int status)
+{
+    struct master *master = seat->master;
+
+    hear_reports(seat);
+    const struct death death = describe(seat, status);
+    const enum shutdown_verdict verdict = shutdown_judge(master, seat, status);
+    const bool is_replaced = verdict == VERDICT_REPLACE;
+    const usec_t delay = is_replaced ? restart_delay(&seat->restart, &death) : 0;
+
+    log_end(seat, status, is_replaced, delay);
+    vacate(seat);
+    spread_news(seat, status);
+    if (is_replaced && delay == 0)
+        start_or_retry(seat);
+    else if (is_replaced)
+        start_later(seat, delay);
+    shutdown_follow(master, seat, status, verdict);
+}
+
+static struct child_seat *find(struct children *children, pid_t pid)
+{
+    for (size_t i = 0; i < children->count; i++) {
+        if (children->seats[i].pid == pid)
+            return &children->seats[i];
+    }
+    return NULL;
+}
+
+/* ---- the table ---- */
+
+static void name_seat(struct child_seat *seat, const struct role *role)
+{
+    if (role->is_numbered)
+        snprintf(seat->name, sizeof seat->name, "%s %d", role->name, seat->number);
+    else
+        snprintf(seat->name, sizeof seat->name, "%s", role->name);
+}
+
+static void fill_seats(struct master *master, enum role_id role)
+{
+    struct children *children = &master->children;
+    const int instances = roles_instances(role, master->config);
+
+    for (int i = 0; i < instances; i++) {
+        struct child_seat *seat = &children->seats[children->count];
+
+        *seat = (struct child_seat){
+            .master = master,
+            .role = role,
+            .number = roles_get(role)->is_numbered ? i + 1 : 0,
+            .slot = children->count++,
+            .control = -1,
+            .restart_timer = {.call = restart, .context = seat},
+        };
+        name_seat(seat, roles_get(role));
+    }
+}
+
+bool children_init(struct master *master, struct error *err)
+{
+    size_t count = 0;
+
+    for (enum role_id role = 0; role < ROLES; role++)
+        count += (size_t)roles_instances(role, master->config);
+    master->children.seats = calloc(count, sizeof *master->children.seats);
+    if (!master->children.seats)
+        return error_no_memory(err);
+    for (enum role_id role = 0; role < ROLES; role++)
+        fill_seats(master, role);
+    return true;
+}
+
+void children_done(struct children *children)
+{
+    free(children->seats);
+    *children = (struct children){0};
+}
+
+void children_start_all(struct master *master)
+{
+    for (size_t i = 0; i < master->children.count; i++)
+        start_or_retry(&master->children.seats[i]);
+}
+
+/* Whoever is not ours was left behind by a worker that died, or was here before us. */
+void children_reap(struct master *master)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        struct child_seat *seat = find(&master->children, pid);
+
+        if (seat)
+            bury(seat, status);
+        else
+            clearing_forget(&master->clearing, pid);
+    }
+}
+
+struct child_seat *children_seat(struct master *master, enum role_id role)
+{
+    for (size_t i = 0; i < master->children.count; i++) {
+        if (master->children.seats[i].role == role)
+            return &master->children.seats[i];
+    }
+    return NULL;
+}
+
+size_t children_count_running(const struct master *master)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < master->children.count; i++) {
+        const struct child_seat *seat = &master->children.seats[i];
+
+        if (seat->role == ROLE_WORKER && lease_table_is_running(master->leases, seat->serial))
+            count++;
+    }
+    return count;
+}
+
+void children_hurry(struct child_seat *seat)
+{
+    if (!seat->restart_timer.is_on)
+        return;
+    loop_clear_timer(seat->master->loop, &seat->restart_timer);
+    start_or_retry(seat);
+}
+
+void children_dismiss(struct child_seat *seat)
+{
+    const struct order order = {.kind = ORDER_EXIT};
+    struct error err;
+
+    if (seat->pid == 0)
+        return;
+    switch (order_send(seat->control, &order, -1, &err)) {
+    case DELIVERY_DONE:
+    case DELIVERY_CLOSED: /* it is ending already */
+        return;
+    case DELIVERY_NONE:
+        children_kill(seat); /* it has not listened for long */
+        return;
+    case DELIVERY_FAILED:
+        log_error("process_failed", "name=%s error=%s", seat->name, err.text);
+        children_kill(seat);
+        return;
+    }
+}
+
+void children_kill(struct child_seat *seat)
+{
+    if (seat->pid != 0)
+        kill(seat->pid, SIGKILL);
+}

@@ -1,0 +1,72 @@
+/*
+ * dump.c - USR1: what every process does right now, into the log.
+ */
+#include "master/dump.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/uuid.h"
+#include "master/master.h"
+#include "process/scoreboard.h"
+
+#define EVENT "process_state"
+
+/* How long it has been so. */
+static int64_t milliseconds_since(usec_t since)
+{
+    return (clock_wall() - since) / USEC_PER_MSEC;
+}
+
+/* Nobody is there: it waits for its restart, or has ended with the pool. */
+static void log_empty(const struct child_seat *seat)
+{
+    if (seat->restart_timer.is_on)
+        log_info(EVENT, "name=%s state=restarting restart_ms=%" PRId64, seat->name,
+                 (seat->restart_timer.at - clock_boot()) / USEC_PER_MSEC);
+    else
+        log_info(EVENT, "name=%s state=ended", seat->name);
+}
+
+static void log_job(const struct slot *slot)
+{
+    char job[UUID_TEXT_SIZE];
+    const int64_t duration = milliseconds_since(slot->since);
+
+    uuid_format(&slot->job, job);
+    if (slot->progress_percent < 0)
+        log_info(EVENT, "name=%s pid=%d state=%s for_ms=%" PRId64 " job=%s type=%s", slot->name,
+                 slot->pid, slot_state_name(slot->state), duration, job, slot->type);
+    else
+        log_info(EVENT,
+                 "name=%s pid=%d state=%s for_ms=%" PRId64 " job=%s type=%s progress=%d text=%s",
+                 slot->name, slot->pid, slot_state_name(slot->state), duration, job, slot->type,
+                 slot->progress_percent, slot->progress_text);
+}
+
+static void log_slot(const struct slot *slot)
+{
+    if (slot->state == SLOT_RUNNING)
+        log_job(slot);
+    else
+        log_info(EVENT, "name=%s pid=%d state=%s for_ms=%" PRId64 " done=%" PRId64, slot->name,
+                 slot->pid, slot_state_name(slot->state), milliseconds_since(slot->since),
+                 slot->jobs_done);
+}
+
+void dump_log(const struct master *master)
+{
+    struct slot slot;
+
+    log_info("pool_state", "state=%s paused=%s workers=%d", pool_state_name(master->state),
+             master->is_paused ? "true" : "false", roles_instances(ROLE_WORKER, master->config));
+    for (size_t i = 0; i < master->children.count; i++) {
+        const struct child_seat *seat = &master->children.seats[i];
+
+        if (seat->pid != 0 && scoreboard_read(master->scoreboard, seat->slot, &slot))
+            log_slot(&slot);
+        else if (seat->pid != 0)
+            log_info(EVENT, "name=%s pid=%d state=unknown", seat->name, (int)seat->pid);
+        else
+            log_empty(seat);
+    }
+}

@@ -1,0 +1,12 @@
+/*
+ * dump.h - USR1: what every process does right now, into the log.
+ */
+#ifndef MASTER_DUMP_H
+#define MASTER_DUMP_H
+
+struct master;
+
+/* One line per process, as the scoreboard shows it. */
+void dump_log(const struct master *master);
+
+#endif

@@ -1,0 +1,356 @@
+/*
+ * master.c - `thd: master`: forks the pool's processes, keeps them alive, and ends them.
+ *
+ *     signals, deaths, reports --> loop --> children.c   who runs, who is started anew
+ *                                       --> ledger.c     whose results are still to be settled
+ *                                       --> briefing.c   what the dispatcher has to know of it
+ *                                       --> clearing.c   what dead workers left behind
+ *                                       --> shutdown.c   how the pool ends
+ *
+ * Woken by signals, by what its processes report, and by timers of restarts, of the shutdown and of
+ * the watchdog.
+ *
+ * Invariants:
+ *   - It opens no store, holds no job, waits for nobody: nothing that a process, a job or a
+ *     database does can make it hang.
+ *   - When it dies, all others end by themselves.
+ */
+#include "master/master.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "config/config.h"
+#include "master/dump.h"
+#include "master/greeting.h"
+#include "process/lease_table.h"
+#include "process/message.h"
+#include "process/orphans.h"
+#include "process/process.h"
+#include "process/scoreboard.h"
+#include "process/title.h"
+
+#include <taskharbor/version.h>
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define HOLDS_MIN        1024 /* jobs held beside those of the workers */
+#define HOLDS_PER_WORKER 4
+#define FILES_MIN        64 /* descriptors beside those of the workers */
+#define FILES_PER_WORKER 4
+#define LAST_WORDS       USEC_PER_SEC
+
+/* ---- state ---- */
+
+void master_enter(struct master *master, enum pool_state state)
+{
+    assert(pool_state_may_become(master->state, state));
+    master->state = state;
+    switch (state) {
+    case POOL_STARTING:
+        break;
+    case POOL_RUNNING:
+        notify_send(&master->notify, "READY=1\nSTATUS=%s with %d workers",
+                    master->is_paused ? "paused" : "running", master->config->pool.num_workers);
+        break;
+    case POOL_DRAINING:
+        notify_send(&master->notify, "STOPPING=1\nSTATUS=draining: waits for running jobs");
+        break;
+    case POOL_STOPPING:
+        notify_send(&master->notify, "STOPPING=1\nSTATUS=stopping");
+        break;
+    }
+}
+
+static void announce_ready(const struct master *master)
+{
+    const struct config *config = master->config;
+
+    log_info("pool_ready", "workers=%d queues=%zu handlers=%zu backend=%s version=%s",
+             config->pool.num_workers, config->queue_count, config->handler_count,
+             master->options->backend_shown, TH_VERSION);
+    greeting_print(master);
+}
+
+void master_note_ready(struct master *master)
+{
+    if (master->state != POOL_STARTING)
+        return;
+    for (size_t i = 0; i < master->children.count; i++) {
+        if (!master->children.seats[i].was_ever_ready)
+            return;
+    }
+    announce_ready(master);
+    master_enter(master, POOL_RUNNING);
+}
+
+/* ---- signals ---- */
+
+static void drain(struct master *master, const char *name)
+{
+    shutdown_ask(master, name);
+}
+
+static void stop(struct master *master, const char *name)
+{
+    shutdown_force(master, name);
+}
+
+static void reap(struct master *master, const char *name)
+{
+    (void)name;
+    children_reap(master);
+}
+
+static void refuse_reload(struct master *master, const char *name)
+{
+    (void)master;
+    log_warning("config_rejected", "signal=%s reason=%s", name,
+                "this thd cannot reload its config yet: restart it");
+}
+
+static void refuse_upgrade(struct master *master, const char *name)
+{
+    (void)master;
+    log_warning("upgrade_rejected", "signal=%s reason=%s", name,
+                "this thd cannot replace itself yet: restart it");
+}
+
+static void dump(struct master *master, const char *name)
+{
+    (void)name;
+    log_hold();
+    dump_log(master);
+    log_release();
+}
+
+static void set_paused(struct master *master, bool is_paused)
+{
+    if (master->is_paused == is_paused || master->state > POOL_RUNNING)
+        return;
+    master->is_paused = is_paused;
+    notify_send(&master->notify, "STATUS=%s with %d workers", is_paused ? "paused" : "running",
+                master->config->pool.num_workers);
+    log_info(is_paused ? "pool_paused" : "pool_resumed", "state=%s",
+             pool_state_name(master->state));
+    briefing_continue(master);
+}
+
+static void pause_pool(struct master *master, const char *name)
+{
+    (void)name;
+    set_paused(master, true);
+}
+
+static void resume_pool(struct master *master, const char *name)
+{
+    (void)name;
+    set_paused(master, false);
+}
+
+/* clang-format off */
+static const struct {
+    int number;
+    const char *name;
+    void (*act)(struct master *master, const char *name);
+} signals[] = {
+    {SIGTERM, "SIGTERM", drain},
+    {SIGINT,  "SIGINT",  drain},
+    {SIGQUIT, "SIGQUIT", stop},
+    {SIGHUP,  "SIGHUP",  refuse_reload},
+    {SIGUSR1, "SIGUSR1", dump},
+    {SIGUSR2, "SIGUSR2", refuse_upgrade},
+    {SIGTSTP, "SIGTSTP", pause_pool},
+    {SIGCONT, "SIGCONT", resume_pool},
+    {SIGCHLD, "SIGCHLD", reap},
+};
+/* clang-format on */
+
+static void act_on_signal(void *context, int number)
+{
+    if (number == SIGINT || number == SIGQUIT)
+        log_say("\n"); /* behind the ^C that a terminal shows */
+    for (size_t i = 0; i < COUNT_OF(signals); i++) {
+        if (signals[i].number == number)
+            signals[i].act(context, signals[i].name);
+    }
+}
+
+static bool catch_signals(struct master *master, struct error *err)
+{
+    for (size_t i = 0; i < COUNT_OF(signals); i++) {
+        if (!loop_catch(master->loop, signals[i].number, act_on_signal, master, err))
+            return false;
+    }
+    return true;
+}
+
+/* ---- start ---- */
+
+static struct pool_name choose_name(const struct config *config)
+{
+    char host[HOST_NAME_MAX + 1] = "";
+    uint32_t random;
+
+    if (gethostname(host, sizeof host - 1))
+        host[0] = '\0';
+    random_bytes(&random, sizeof random);
+    return pool_name_make(config->pool.pool_id, host, getpid(), random);
+}
+
+static void open_log(const struct master *master)
+{
+    const struct log_options options = {
+        .level = master->config->log.level,
+        .format = master->config->log.format,
+        .pool = master->name.shown,
+    };
+
+    log_open(&options);
+    log_set_process("master");
+}
+
+/* What the config may say and this thd does not do. */
+static void warn_of_gaps(const struct config *config)
+{
+    if (config->has_http)
+        log_warning("config_ignored", "key=http reason=%s", "this thd has no HTTP server yet");
+    for (size_t i = 0; i < config->cron_count; i++)
+        log_warning("config_ignored", "key=cron name=%s reason=%s", config->cron[i].name,
+                    "this thd does not run schedules yet");
+    for (size_t i = 0; i < config->queue_count; i++) {
+        if (config->queues[i].rate.count > 0)
+            log_warning("config_ignored", "key=rate queue=%s reason=%s", config->queues[i].name,
+                        "this thd does not limit rates yet");
+    }
+    for (size_t i = 0; i < config->handler_count; i++) {
+        if (config->handlers[i].schema)
+            log_warning("config_ignored", "key=schema handler=%s reason=%s",
+                        config->handlers[i].pattern, "this thd does not check payloads yet");
+    }
+}
+
+/* The master has two descriptors per worker, the dispatcher one. The limit that we were given is
+ * kept for the jobs. */
+static bool raise_limits(struct master *master, struct error *err)
+{
+    const rlim_t wanted = FILES_MIN + FILES_PER_WORKER * (rlim_t)master->config->pool.num_workers;
+
+    if (getrlimit(RLIMIT_NOFILE, &master->files))
+        return error_errno(err, TH_E_INTERNAL, errno, "ask for the limit of descriptors");
+    struct rlimit raised = master->files;
+    if (raised.rlim_cur >= wanted)
+        return true;
+    raised.rlim_cur = wanted < raised.rlim_max ? wanted : raised.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &raised))
+        return error_errno(err, TH_E_INTERNAL, errno, "raise the limit of descriptors");
+    return raised.rlim_cur == wanted ||
+           error_set(err, TH_E_INTERNAL,
+                     "%d workers need %ju open files and %ju are allowed: raise the limit "
+                     "(LimitNOFILE=) or lower pool.num_workers",
+                     master->config->pool.num_workers, (uintmax_t)wanted,
+                     (uintmax_t)raised.rlim_max);
+}
+
+/* What all processes share. */
+static bool open_shared(struct master *master, struct error *err)
+{
+    const size_t workers = (size_t)master->config->pool.num_workers;
+
+    if (!lease_table_open(HOLDS_MIN + HOLDS_PER_WORKER * workers, &master->leases, err) ||
+        !scoreboard_open(master->children.count, &master->scoreboard, err) ||
+        !message_pair(master->tasks, err))
+        return false;
+    master->nudge = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return master->nudge >= 0 || error_errno(err, TH_E_INTERNAL, errno, "open an eventfd");
+}
+
+static void feed_watchdog(void *context)
+{
+    struct master *master = context;
+
+    notify_send(&master->notify, "WATCHDOG=1");
+    loop_set_timer(master->loop, &master->watchdog_timer,
+                   clock_boot() + master->notify.watchdog_half);
+}
+
+static void start_watchdog(struct master *master)
+{
+    master->watchdog_timer = (struct loop_timer){.call = feed_watchdog, .context = master};
+    if (master->notify.watchdog_half > 0)
+        feed_watchdog(master);
+}
+
+static bool open_all(struct master *master, struct error *err)
+{
+    if (!notify_open(&master->notify, err) || !loop_open(&master->loop, err) ||
+        !catch_signals(master, err) || !orphans_adopt(err) || !raise_limits(master, err) ||
+        !children_init(master, err) || !clearing_init(master, err) || !open_shared(master, err))
+        return false;
+    process_tend_log(master->loop, &master->log_timer);
+    shutdown_init(master);
+    briefing_reset(master);
+    start_watchdog(master);
+    pulse_start(master);
+    return true;
+}
+
+static void close_if_open(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+static void close_all(struct master *master)
+{
+    close_if_open(master->nudge);
+    close_if_open(master->tasks[0]);
+    close_if_open(master->tasks[1]);
+    ledger_done(&master->ledger);
+    clearing_done(&master->clearing);
+    children_done(&master->children);
+    scoreboard_close(&master->scoreboard);
+    lease_table_close(&master->leases);
+    loop_close(&master->loop);
+    notify_close(&master->notify);
+}
+
+static bool run(struct master *master, struct error *err)
+{
+    if (!open_all(master, err))
+        return false;
+    children_start_all(master);
+    return loop_run(master->loop, err);
+}
+
+/* A master that cannot go on ends, and its end is everybody's. */
+int master_run(const struct master_options *options)
+{
+    CLEANUP(close_all)
+    struct master master = {
+        .options = options,
+        .config = options->config,
+        .name = choose_name(options->config),
+        .pid = getpid(),
+        .state = POOL_STARTING,
+        .notify = {.socket = -1},
+        .tasks = {-1, -1},
+        .nudge = -1,
+    };
+    struct error err;
+
+    title_set("thd: master pool=%s", master.name.shown);
+    open_log(&master);
+    warn_of_gaps(options->config);
+    if (!run(&master, &err))
+        master.exit_code = process_fail(&err);
+    log_close(LAST_WORDS);
+    return master.exit_code;
+}

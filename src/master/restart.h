@@ -1,0 +1,33 @@
+/*
+ * restart.h - how long a process that ended waits for its successor.
+ *
+ * One that crashes now and then is replaced at once; one that cannot live must not become a storm
+ * of forks, so it waits longer each time. A pure decision: no clock, no process.
+ */
+#ifndef MASTER_RESTART_H
+#define MASTER_RESTART_H
+
+#include "base/base.h"
+
+#define RESTART_DELAY_MIN (100 * USEC_PER_MSEC)
+#define RESTART_DELAY_MAX (30 * USEC_PER_SEC)
+#define RESTART_LIFE      (10 * USEC_PER_SEC) /* who lived so long has proved that it can */
+
+/* What one place in the process tree has seen. Zeroed: nothing yet. */
+struct restart {
+    bool has_died;   /* not long ago */
+    unsigned delays; /* how many times it had to wait since */
+};
+
+/* How a process ended. */
+struct death {
+    usec_t lived;
+    bool was_ready;
+    bool had_job;      /* a worker with a job that it had started: the job's fault */
+    bool was_recycled; /* a worker that ended by itself */
+};
+
+/* How long to wait, 0 being not at all, and notes the death. */
+usec_t restart_delay(struct restart *restart, const struct death *death);
+
+#endif

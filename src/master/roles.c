@@ -1,0 +1,43 @@
+/*
+ * roles.c - the table of processes.
+ */
+#include "master/roles.h"
+
+#include "config/config.h"
+#include "dispatcher/dispatcher.h"
+#include "periodic/heartbeater.h"
+#include "periodic/reaper.h"
+#include "periodic/retrier.h"
+#include "periodic/scheduler.h"
+#include "worker/worker.h"
+
+static int reaper_instances(const struct config *config)
+{
+    return config->pool.enable_reaper ? 1 : 0;
+}
+
+static int worker_instances(const struct config *config)
+{
+    return config->pool.num_workers;
+}
+
+/* clang-format off */
+static const struct role roles[ROLES] = {
+    [ROLE_DISPATCHER]  = {"dispatcher",  dispatcher_main,  .store = true, .hands_out = true, .nudge = true},
+    [ROLE_HEARTBEATER] = {"heartbeater", heartbeater_main, .store = true, .nudge = true},
+    [ROLE_SCHEDULER]   = {"scheduler",   scheduler_main,   .store = true},
+    [ROLE_RETRIER]     = {"retrier",     retrier_main,     .store = true},
+    [ROLE_REAPER]      = {"reaper",      reaper_main,      .store = true, .instances = reaper_instances},
+    [ROLE_WORKER]      = {"worker",      worker_main,      .works = true, .is_numbered = true, .instances = worker_instances},
+};
+/* clang-format on */
+
+const struct role *roles_get(enum role_id id)
+{
+    return &roles[id];
+}
+
+int roles_instances(enum role_id id, const struct config *config)
+{
+    return roles[id].instances ? roles[id].instances(config) : 1;
+}

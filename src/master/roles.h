@@ -1,0 +1,40 @@
+/*
+ * roles.h - the table of processes: who they are, what they get, how many there are.
+ */
+#ifndef MASTER_ROLES_H
+#define MASTER_ROLES_H
+
+#include "base/base.h"
+
+struct config;
+struct process;
+
+/* In the order in which they are started. */
+enum role_id {
+    ROLE_DISPATCHER,
+    ROLE_HEARTBEATER,
+    ROLE_SCHEDULER,
+    ROLE_RETRIER,
+    ROLE_REAPER,
+    ROLE_WORKER,
+    ROLES,
+};
+
+struct role {
+    const char *name;
+    int (*main)(struct process *process);
+    bool store;       /* is told where the jobs are; everybody else must not know */
+    bool hands_out;   /* has the end of the task socket that sends */
+    bool works;       /* has the end that takes, and a result socket of its own */
+    bool nudge;       /* has the eventfd between heartbeater and dispatcher */
+    bool is_numbered; /* "worker 3" */
+
+    int (*instances)(const struct config *config); /* NULL: one */
+};
+
+const struct role *roles_get(enum role_id id);
+
+/* How many processes of this role there are. */
+int roles_instances(enum role_id id, const struct config *config);
+
+#endif

@@ -1,0 +1,294 @@
+/*
+ * thd.c - the daemon: options, config, --check, then the pool.
+ *
+ * What is wrong is said before anything is started: a wrong config never runs a single job.
+ */
+#include "backend.h"
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/excerpt.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "master/master.h"
+#include "precheck.h"
+#include "process/title.h"
+#include "thctl/display.h"
+#include "thctl/options.h"
+#include "thctl/output.h"
+#include "thctl/status.h"
+#include "worker/handlers.h"
+
+#include <taskharbor/version.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DIAGNOSTICS_TEXT_MAX ((size_t)1 << 20)
+#define HELP_MAX             ((size_t)16 * 1024)
+#define WORKERS_MAX          1024
+
+/* Where a config is looked for. */
+static const char *const config_paths[] = {"./jobs.yaml", "/etc/taskharbor/jobs.yaml"};
+
+enum thd_option {
+    OPTION_CONFIG,
+    OPTION_BACKEND,
+    OPTION_CHECK,
+    OPTION_NUM_WORKERS,
+    OPTION_ONCE,
+    OPTION_HELP,
+    OPTION_VERSION,
+    THD_OPTIONS
+};
+
+/* clang-format off */
+static const struct option options[] = {
+    [OPTION_CONFIG] = {"config", 'c', "F", "the config (./jobs.yaml, /etc/taskharbor/jobs.yaml)", OPTION_TEXT},
+    [OPTION_BACKEND] = {"backend", 'b', "URL", "where the jobs are, e.g. sqlite:./jobs.db ($TASKHARBOR_BACKEND; the config)", OPTION_TEXT},
+    [OPTION_CHECK] = {"check", 0, NULL, "only check: config, users, commands, backend", OPTION_FLAG},
+    [OPTION_NUM_WORKERS] = {"num-workers", 'n', "N", "worker processes (pool.num_workers)", OPTION_NUMBER, 1, WORKERS_MAX},
+    [OPTION_ONCE] = {"once", 0, NULL, "run until nothing is ready, then exit", OPTION_FLAG},
+    [OPTION_HELP] = {"help", 'h', NULL, "show help", OPTION_FLAG},
+    [OPTION_VERSION] = {"version", 'V', NULL, "show the version", OPTION_FLAG},
+    [THD_OPTIONS] = {.name = NULL},
+};
+/* clang-format on */
+
+/* One run of thd. */
+struct daemon {
+    struct option_value values[THD_OPTIONS];
+    struct config config;
+    struct backend backend;
+    struct arena arena; /* what the handlers were made of */
+};
+
+static void daemon_done(struct daemon *daemon)
+{
+    arena_done(&daemon->arena);
+    backend_done(&daemon->backend);
+    config_done(&daemon->config);
+}
+
+/* ---- what was typed ---- */
+
+static enum status refuse(const char *sentence)
+{
+    output_remark("thd: %s", sentence);
+    output_remark("thd: see 'thd --help'");
+    return STATUS_USAGE;
+}
+
+static enum status print_help(void)
+{
+    CLEANUP(buffer_done) struct buffer text = BUFFER(HELP_MAX);
+    struct output out = output_to_stdout();
+
+    buffer_text(&text, "thd - run the jobs of TaskHarbor\n\n"
+                       "usage: thd [--config F] [OPTION]...\n\n"
+                       "options:\n");
+    options_add_help(&text, options);
+    buffer_text(&text,
+                "\nsignals:\n"
+                "  TERM, INT   drain: wait for what runs, up to pool.shutdown_timeout, and exit\n"
+                "  QUIT        and a second TERM or INT: the same without the wait\n"
+                "  USR1        log what every process does\n"
+                "  TSTP, CONT  stop reserving jobs, go on\n"
+                "\nexamples:\n"
+                "  thctl init && thd\n"
+                "  thd --config jobs.yaml --check\n"
+                "  thd --config jobs.yaml --once\n"
+                "\nexit: 0 drained, 1 not all could be given back, 2 wrong usage, 69 backend\n"
+                "unreachable (--check only), 78 wrong config\n");
+    output_text(&out, buffer_str(&text));
+    return output_finish(&out) ? STATUS_OK : STATUS_FAILED;
+}
+
+static enum status print_version(void)
+{
+    struct output out = output_to_stdout();
+
+    output_text(&out, "thd " TH_VERSION "\n");
+    return output_finish(&out) ? STATUS_OK : STATUS_FAILED;
+}
+
+static enum status read_options(struct daemon *daemon, struct words *words)
+{
+    const struct option_set sets[] = {{options, daemon->values}};
+    char shown[EXCERPT_SIZE];
+    struct error err;
+
+    if (!options_parse(sets, COUNT_OF(sets), OPTIONS_ALL, words, &err))
+        return refuse(err.text);
+    if (words->count == 0)
+        return STATUS_OK;
+    error_set(&err, TH_E_INVALID, "takes no arguments, and '%s' is one",
+              excerpt_of(words->items[0], shown));
+    return refuse(err.text);
+}
+
+/* ---- the config ---- */
+
+/* Line by line, so that no name of a key can move the cursor. */
+static void show(const struct diagnostics *diagnostics)
+{
+    CLEANUP(buffer_done) struct buffer text = BUFFER(DIAGNOSTICS_TEXT_MAX);
+
+    diagnostics_print(diagnostics, isatty(STDERR_FILENO) == 1, &text);
+    for (const char *line = buffer_str(&text); *line != '\0';) {
+        const size_t length = strcspn(line, "\n");
+
+        output_remark("%.*s", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+static enum status load(struct daemon *daemon, const char *path)
+{
+    CLEANUP(diagnostics_done) struct diagnostics diagnostics = {0};
+
+    if (config_load(path, &daemon->config, &diagnostics))
+        return STATUS_OK;
+    show(&diagnostics);
+    return STATUS_CONFIG;
+}
+
+/* What is there is read, even if it cannot be: silence would hide a mistake. */
+static enum status load_config(struct daemon *daemon)
+{
+    if (daemon->values[OPTION_CONFIG].given)
+        return load(daemon, daemon->values[OPTION_CONFIG].text);
+    for (size_t i = 0; i < COUNT_OF(config_paths); i++) {
+        const char *path = config_paths[i];
+
+        if (access(path, F_OK) == 0)
+            return load(daemon, text_starts_with(path, "./") ? path + 2 : path);
+    }
+    output_remark("thd: no config: give --config jobs.yaml ('thctl init' writes one)");
+    return STATUS_CONFIG;
+}
+
+/* What the config may say and this thd cannot do without doing harm. */
+static enum status refuse_gaps(const struct config *config)
+{
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < config->handler_count; i++) {
+        const struct handler_config *handler = &config->handlers[i];
+
+        if (handler->command.argv)
+            continue;
+        output_remark("%s: handler '%s': %s are not supported yet; use 'command'", config->path,
+                      handler->pattern, handler->plugin ? "plugins" : "residents");
+        status = STATUS_CONFIG;
+    }
+    if (config->pool.middleware.count == 0)
+        return status;
+    output_remark("%s: pool.middleware: plugins are not supported yet; leave it out", config->path);
+    return STATUS_CONFIG;
+}
+
+/* From here on the URL is in one place only, where workers wipe it. */
+static void forget_url(const char *url)
+{
+    if (url)
+        explicit_bzero((char *)url, strlen(url));
+}
+
+static enum status find_backend(struct daemon *daemon)
+{
+    const struct option_value *typed = &daemon->values[OPTION_BACKEND];
+    struct config *config = &daemon->config;
+    struct error err;
+
+    if (!backend_choose(typed->text, config, &daemon->backend, &err)) {
+        if (!daemon->backend.from_config)
+            return refuse(err.text);
+        output_remark("%s", err.text);
+        return STATUS_CONFIG;
+    }
+    forget_url(typed->text);
+    forget_url(config->backend);
+    config->backend = daemon->backend.url;
+    return STATUS_OK;
+}
+
+static enum status configure(struct daemon *daemon)
+{
+    const struct option_value *workers = &daemon->values[OPTION_NUM_WORKERS];
+    enum status status = load_config(daemon);
+
+    if (status == STATUS_OK)
+        status = refuse_gaps(&daemon->config);
+    if (status != STATUS_OK)
+        return status;
+    if (workers->given)
+        daemon->config.pool.num_workers = (int)workers->number;
+    return find_backend(daemon);
+}
+
+/* ---- the pool ---- */
+
+static int run_pool(struct daemon *daemon)
+{
+    struct master_options master = {
+        .config = &daemon->config,
+        .backend = daemon->backend.url,
+        .backend_shown = daemon->backend.shown,
+        .backend_is_typed = !daemon->backend.from_config,
+        .once = daemon->values[OPTION_ONCE].given,
+    };
+    struct error err;
+
+    if (!handlers_prepare(&daemon->config, &daemon->arena, &master.handlers, &err)) {
+        output_remark("%s: %s", daemon->config.path, err.text);
+        return STATUS_CONFIG;
+    }
+    return master_run(&master);
+}
+
+static int run(struct daemon *daemon, struct words *words)
+{
+    enum status status = read_options(daemon, words);
+
+    if (status != STATUS_OK)
+        return status;
+    if (daemon->values[OPTION_HELP].given)
+        return print_help();
+    if (daemon->values[OPTION_VERSION].given)
+        return print_version();
+    status = configure(daemon);
+    if (status != STATUS_OK)
+        return status;
+    if (daemon->values[OPTION_CHECK].given)
+        return precheck_run(&daemon->config, &daemon->backend);
+    return run_pool(daemon);
+}
+
+/* A descriptor that is missing would be taken by the next file opened, and then be written to. */
+static void hold_standard_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+            _exit(STATUS_FAILED);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    CLEANUP(daemon_done) struct daemon daemon = {0};
+    char **own = argv;
+
+    hold_standard_descriptors();
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    if (!title_init(argc, argv, &own))
+        own = argv; /* titles stay as they are */
+    display_init();
+
+    struct words words = {(const char **)own + 1, argc > 0 ? (size_t)argc - 1 : 0};
+    return run(&daemon, &words);
+}

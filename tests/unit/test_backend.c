@@ -1,0 +1,122 @@
+/*
+ * test_backend.c - which URL thd uses, and that it means the same in every folder.
+ */
+#include "backend.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "suites.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct error err;
+static struct backend backend;
+static struct config config;
+
+static void set_up(void)
+{
+    ck_assert_int_eq(chdir("/tmp"), 0);
+    ck_assert_int_eq(unsetenv("TASKHARBOR_BACKEND"), 0);
+    config =
+        (struct config){.path = "jobs.yaml", .folder = "/srv/app", .backend = "sqlite:./jobs.db"};
+    backend = (struct backend){0};
+}
+
+static void tear_down(void)
+{
+    backend_done(&backend);
+}
+
+static const struct {
+    const char *rule;
+    const char *typed, *variable, *configured;
+    const char *url;
+    bool from_config;
+} choices[] = {
+    {"the config's path starts at its folder", NULL, NULL, "sqlite:./jobs.db",
+     "sqlite:/srv/app/jobs.db", true},
+    {"the variable comes before the config, its path starts here", NULL, "sqlite:a.db",
+     "sqlite:b.db", "sqlite:/tmp/a.db", false},
+    {"a blank variable is none", NULL, " ", "sqlite:b.db", "sqlite:/srv/app/b.db", true},
+    {"what was typed comes first", "sqlite:a.db", "sqlite:b.db", "sqlite:c.db", "sqlite:/tmp/a.db",
+     false},
+    {"an absolute path stays", NULL, NULL, "sqlite:/var/jobs.db", "sqlite:/var/jobs.db", true},
+    {"with slashes of a host, too", NULL, NULL, "sqlite:///var/jobs.db", "sqlite:///var/jobs.db",
+     true},
+    {"options stay", NULL, NULL, "sqlite:jobs.db?synchronous=normal",
+     "sqlite:/srv/app/jobs.db?synchronous=normal", true},
+    {"and so do escapes", NULL, NULL, "sqlite:a%20b.db", "sqlite:/srv/app/a%20b.db", true},
+    {"a named store in memory stays", "memory:x", NULL, "sqlite:b.db", "memory:x", false},
+};
+
+START_TEST(the_backend_is_chosen)
+{
+    config.backend = choices[_i].configured;
+    if (choices[_i].variable)
+        ck_assert_int_eq(setenv("TASKHARBOR_BACKEND", choices[_i].variable, 1), 0);
+    ck_assert_msg(backend_choose(choices[_i].typed, &config, &backend, &err), "%s: %s",
+                  choices[_i].rule, err.text);
+    ck_assert_msg(text_equal(backend.url, choices[_i].url), "%s, not %s", choices[_i].rule,
+                  backend.url);
+    ck_assert_int_eq(backend.from_config, choices[_i].from_config);
+}
+END_TEST
+
+START_TEST(a_folder_with_characters_of_urls_is_escaped)
+{
+    config.folder = "/srv/100%?";
+    ck_assert_msg(backend_choose(NULL, &config, &backend, &err), "%s", err.text);
+    ck_assert_str_eq(backend.url, "sqlite:/srv/100%25%3F/jobs.db");
+}
+END_TEST
+
+START_TEST(a_store_in_memory_gets_a_name_that_all_processes_share)
+{
+    ck_assert_msg(backend_choose("memory:", &config, &backend, &err), "%s", err.text);
+    ck_assert(text_starts_with(backend.url, "memory:thd-"));
+}
+END_TEST
+
+static const struct {
+    const char *rule;
+    const char *typed, *configured;
+    const char *text;
+} refusals[] = {
+    {"the config's fault names the config", NULL, "jobs.db", "jobs.yaml: backend URL"},
+    {"what was typed does not", "jobs.db", "sqlite:b.db", "backend URL"},
+    {"a backend that this build does not have is refused at once", "couch://x", "sqlite:b.db",
+     "couch://x: this build has no backend 'couch'"},
+    {"so is one that names no file", NULL, "sqlite:", "jobs.yaml: sqlite:: names no file"},
+    {"and an option that it does not have", "sqlite:/x.db?fast=1", "sqlite:b.db",
+     "sqlite:/x.db?fast=1: unknown option 'fast'"},
+    {"or a value of one", "sqlite:/x.db?synchronous=no", "sqlite:b.db",
+     "sqlite:/x.db?synchronous=no: synchronous is full or normal, not 'no'"},
+    {"memory has none", "memory:x?fast=1", "sqlite:b.db", "memory:x?fast=1: unknown option"},
+};
+
+START_TEST(a_url_that_cannot_work_is_refused)
+{
+    config.backend = refusals[_i].configured;
+    ck_assert(!backend_choose(refusals[_i].typed, &config, &backend, &err));
+    ck_assert_int_eq(err.code, TH_E_INVALID);
+    ck_assert_msg(text_starts_with(err.text, refusals[_i].text), "%s, not %s", refusals[_i].rule,
+                  err.text);
+    ck_assert_int_eq(backend.from_config, refusals[_i].typed == NULL);
+}
+END_TEST
+
+Suite *backend_suite(void)
+{
+    Suite *suite = suite_create("backend");
+    TCase *choosing = tcase_create("choosing");
+
+    tcase_add_checked_fixture(choosing, set_up, tear_down);
+    tcase_add_loop_test(choosing, the_backend_is_chosen, 0, COUNT_OF(choices));
+    tcase_add_test(choosing, a_folder_with_characters_of_urls_is_escaped);
+    tcase_add_test(choosing, a_store_in_memory_gets_a_name_that_all_processes_share);
+    tcase_add_loop_test(choosing, a_url_that_cannot_work_is_refused, 0, COUNT_OF(refusals));
+    suite_add_tcase(suite, choosing);
+    return suite;
+}
