@@ -1,0 +1,96 @@
+"""
+Chaos: kill -9 of anything, again and again, while jobs run.
+
+    scripts/chaos 5000 7
+"""
+import os
+import random
+import signal
+import time
+import unittest
+
+from daemon import DaemonCase, descendants, living_in, title, wait_for
+
+KILLS = int(os.environ.get("TH_CHAOS_KILLS", "200"))
+SEED = int(os.environ.get("TH_CHAOS_SEED", random.SystemRandom().randrange(1 << 32)))
+JOBS = int(os.environ.get("TH_CHAOS_JOBS", str(max(1500, KILLS * 15 // 2))))
+PATIENCE = 240
+
+# As long as any process of a run lives it holds the lock: another run of the same job would see it.
+# Some are long enough to be still there when a retry comes, if nobody has killed them.
+RUN = """
+exec 9>"locks/$TH_JOB_ID"
+flock -n -E 99 9
+[ $? -ne 99 ] || echo "$TH_JOB_ID execution $TH_EXECUTION" >>overlaps
+read -r number
+if [ $((number % 40)) -eq 0 ]; then sleep 1.5; else sleep 0.0$((number % 3 + 1)); fi
+echo "$TH_JOB_ID" >>ends
+"""
+
+
+class Chaos(DaemonCase):
+
+    def setUp(self):
+        super().setUp()
+        self.random = random.Random(SEED)
+        os.mkdir(self.path("locks"))
+        self.script("run", RUN)
+        self.configure(
+            {"work": {"command": ["./run"]}},
+            pool={"num_workers": 4, "lease": "1s", "heartbeat_interval": "300ms",
+                  "kill_grace": "100ms", "reaper_interval": "1s", "stale_threshold": "5s"},
+            defaults={"max_attempts": 1000000, "max_stalls": 1000000,
+                      "retry": {"policy": "fixed", "base_delay": "10ms"}},
+            log={"level": "info", "format": "json"})
+
+    def enqueue_wave(self, numbers):
+        """Not all at once: a job that is retried comes soon, and not behind a thousand others."""
+        lines = "".join('{"type": "work", "payload": %d}\n' % number for number in numbers)
+        self.ok("enqueue", "--bulk", "-", stdin=lines)
+
+    def victims(self, pool):
+        """The master, its processes, and what they run."""
+        return [pool.pid, *descendants(pool.pid)]
+
+    def kill_one(self, pool):
+        """Kills somebody; returns the pool that is there afterwards."""
+        victim = self.random.choice(self.victims(pool))
+        try:
+            os.kill(victim, signal.SIGKILL)
+        except ProcessLookupError:
+            return pool
+        if victim != pool.pid:
+            return pool
+        pool.process.wait()
+        return self.start()
+
+    def count_done(self):
+        return sum(stats["done"] for stats in self.objects("stats"))
+
+    def test_whatever_is_killed_every_job_ends_done_and_no_two_runs_of_one_overlap(self):
+        print(f"seed {SEED}, {KILLS} kills, {JOBS} jobs", flush=True)
+        pool = self.start()
+        for kill in range(KILLS):
+            self.enqueue_wave(range(JOBS * kill // KILLS, JOBS * (kill + 1) // KILLS))
+            time.sleep(self.random.uniform(0.05, 0.25))  # the pace of the kills, not a wait
+            pool = self.kill_one(pool)
+        wait_for(lambda: self.count_done() == JOBS,
+                 lambda: f"{JOBS} done jobs: {self.objects('stats')}\n{pool.log_text()[-4000:]}",
+                 PATIENCE)
+        self.assertEqual(pool.stop(), 0, pool.log_text()[-4000:])
+
+        self.assertEqual({job["state"] for job in self.jobs()}, {"done"})
+        self.assertFalse(os.path.exists(self.path("overlaps")), self.read("overlaps"))
+        self.assertEqual(len(set(self.read("ends").split())), JOBS)
+        self.assertEqual([title(pid) for pid in living_in(self.folder)], [])
+
+    def read(self, name):
+        try:
+            with open(self.path(name), encoding="utf-8") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+
+
+if __name__ == "__main__":
+    unittest.main()
