@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sqlite3
 
-from daemon import THD, DaemonCase, children, title, wait_for
+from daemon import THD, DaemonCase, children, wait_for
 
 
 class Regressions(DaemonCase):
@@ -74,21 +74,3 @@ class Regressions(DaemonCase):
         """Waiting in its loop, with nothing started."""
         with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
             return stat.read().rsplit(")", 1)[1].split()[0] == "S" and not children(pid)
-
-    def test_a_hung_up_dispatcher_is_not_seen_by_jobs(self):
-        """Killed with its results unread, the next one finds them: nothing runs twice."""
-        self.configure({"once": {"command": "echo $TH_JOB_ID >>runs; sleep 0.3"}})
-        pool = self.start_pool()
-        jobs = [self.enqueue("once") for _ in range(2)]
-        for job in jobs:
-            self.wait_state(job, "running")
-        dispatcher = pool.pid_of("dispatcher")
-        os.kill(dispatcher, signal.SIGSTOP)
-        for number in (1, 2):
-            worker = pool.pid_of(f"worker {number}")
-            wait_for(lambda pid=worker: title(pid) == f"thd: worker {number}", "an idle worker")
-        os.kill(dispatcher, signal.SIGKILL)
-        for job in jobs:
-            self.assertEqual(self.wait_state(job, "done")["executions"], 1, pool.log_text())
-        with open(self.path("runs"), encoding="utf-8") as runs:
-            self.assertEqual(sorted(runs.read().split()), sorted(jobs))
