@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FIRST_SIZE ((size_t)512) /* of the first block: most arenas hold one small job */
 #define BLOCK_SIZE ((size_t)8 * 1024)
 #define LARGE_SIZE (BLOCK_SIZE / 4)
 
@@ -36,11 +37,18 @@ static bool has_room(const struct arena_block *block, size_t size)
     return block && block->size - block->used >= size;
 }
 
+static size_t block_size_for(const struct arena *arena, size_t size)
+{
+    if (size > LARGE_SIZE)
+        return size;
+    return arena->blocks || size > FIRST_SIZE ? BLOCK_SIZE : FIRST_SIZE;
+}
+
 /* What is large gets a block of its own behind the first, whose room stays in use. */
 static struct arena_block *add_block(struct arena *arena, size_t size)
 {
     const bool is_large = size > LARGE_SIZE;
-    const size_t block_size = is_large ? size : BLOCK_SIZE;
+    const size_t block_size = block_size_for(arena, size);
     struct arena_block *block = calloc(1, sizeof(*block) + block_size);
 
     if (!block)
