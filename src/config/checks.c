@@ -16,6 +16,11 @@
 
 static const char *const handler_kinds[] = {"command", "plugin", "resident"};
 
+/* What is for processes, and would be left out silently where a plugin runs inside the worker. */
+static const char *const process_keys[] = {
+    "env", "dead_exit_codes", "result", "no_new_privs", "user", "cwd", "umask", "nice", "limits",
+};
+
 struct checks {
     const struct config *config;
     const struct node *root;
@@ -93,14 +98,33 @@ static void check_handler(const struct checks *checks, const struct node *handle
                         "handlers.%s: needs one of command, plugin and resident", shown);
 }
 
+static void check_plugin(const struct checks *checks, const struct node *handler)
+{
+    char shown[EXCERPT_SIZE];
+
+    if (node_find(handler, "plugin") == NULL)
+        return;
+    excerpt_of(handler->key->text, shown);
+    for (size_t i = 0; i < COUNT_OF(process_keys); i++) {
+        const struct node *node = node_find(handler, process_keys[i]);
+
+        if (node != NULL)
+            diagnostics_add(checks->diagnostics, node->key->place,
+                            "handlers.%s.%s: is not for a plugin, which runs inside the worker",
+                            shown, process_keys[i]);
+    }
+}
+
 static void check_handlers(const struct checks *checks)
 {
     const struct node *handlers = section(checks, "handlers");
 
     for (const struct node *at = handlers == NULL ? NULL : handlers->first; at != NULL;
          at = at->next) {
-        if (at->kind == NODE_MAP || node_is_null(at))
-            check_handler(checks, at);
+        if (at->kind != NODE_MAP && !node_is_null(at))
+            continue;
+        check_handler(checks, at);
+        check_plugin(checks, at);
     }
 }
 

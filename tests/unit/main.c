@@ -14,7 +14,7 @@ static Suite *(*const suites[])(void) = {
     idempotency_suite, job_json_suite, job_suite, keyed_suite, lease_suite, retry_suite,
     settlement_suite, state_suite,
     config_suite, diagnostics_suite, environment_suite, field_suite, handler_match_suite,
-    include_suite, reference_suite, yaml_tree_suite,
+    include_suite, plugin_id_suite, reference_suite, yaml_tree_suite,
     account_suite, lease_table_suite, loop_suite, message_suite, notify_suite, orphans_suite,
     outage_suite, process_suite, result_suite, scoreboard_suite, spawn_suite, task_suite,
     title_suite,

@@ -45,6 +45,7 @@ Suite *environment_suite(void);
 Suite *field_suite(void);
 Suite *handler_match_suite(void);
 Suite *include_suite(void);
+Suite *plugin_id_suite(void);
 Suite *reference_suite(void);
 Suite *yaml_tree_suite(void);
 

@@ -190,6 +190,12 @@ static const struct {
     {"all three", "handlers:\n  a:\n    command: x\n    plugin: y.so\n    resident: z\n",
      "jobs.yaml:4:5: handlers.a: has both command and plugin: keep one of them\n"
      "jobs.yaml:5:5: handlers.a: has both plugin and resident: keep one of them\n"},
+    {"what is for processes in a plugin",
+     "handlers: {a: {plugin: y.so, user: u, limits: {cpu: 1s}}}\n",
+     "jobs.yaml:1:30: handlers.a.user: is not for a plugin, which runs inside the worker\n"
+     "jobs.yaml:1:39: handlers.a.limits: is not for a plugin, which runs inside the worker\n"},
+    {"what is for any job in a plugin",
+     "handlers: {a: {plugin: y.so, timeout: 3s, pass_env: [A], on_dead: {type: b}}}\n", ""},
     {"a handler for everything", "handlers: {'*': {command: x}}\n", ""},
     {"a star that is not at the end", "handlers: {'a*b': {command: x}}\n",
      "jobs.yaml:1:12: handlers: 'a*b' is no type: use 1 to 128 of A-Z a-z 0-9 _ . : -, and at the "
