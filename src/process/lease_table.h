@@ -47,6 +47,13 @@ struct hold {
     uint32_t generation;
 };
 
+#define HOLD_NONE ((struct hold){UINT32_MAX, 0}) /* of no entry */
+
+static inline bool hold_equal(struct hold a, struct hold b)
+{
+    return a.entry == b.entry && a.generation == b.generation;
+}
+
 /* What proves that the job is ours. */
 struct held_lease {
     struct uuid job;

@@ -35,6 +35,11 @@ _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a lock would stay locked when its hol
 struct cell {
     _Atomic uint32_t sequence;
     struct slot slot;
+
+    /* The mark: the plugin is written last and read first. */
+    _Atomic uint32_t plugin;
+    _Atomic uint64_t hold; /* entry 32 | generation 32 */
+    _Atomic int64_t until;
 };
 
 /* Each process has its own copy of this; the memory is shared. */
@@ -270,4 +275,39 @@ void scoreboard_leave(struct scoreboard *board, size_t index)
 
     memset(slot, 0, sizeof *slot);
     end(board, index);
+    scoreboard_clear_plugin(board, index);
+}
+
+/* ---- the mark ---- */
+
+void scoreboard_set_plugin(struct scoreboard *board, size_t own, const struct plugin_mark *mark)
+{
+    struct cell *cell = cell_at(board, own);
+
+    atomic_store_explicit(&cell->plugin, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    atomic_store_explicit(&cell->hold, (uint64_t)mark->hold.entry << 32 | mark->hold.generation,
+                          memory_order_relaxed);
+    atomic_store_explicit(&cell->until, mark->until, memory_order_relaxed);
+    atomic_store_explicit(&cell->plugin, mark->plugin, memory_order_release);
+}
+
+void scoreboard_clear_plugin(struct scoreboard *board, size_t own)
+{
+    atomic_store_explicit(&cell_at(board, own)->plugin, 0, memory_order_release);
+}
+
+/* One that changes under our eyes is in no plugin for long: whoever looks comes again. */
+struct plugin_mark scoreboard_plugin(const struct scoreboard *board, size_t index)
+{
+    const struct cell *cell = cell_at(board, index);
+    const uint32_t plugin = atomic_load_explicit(&cell->plugin, memory_order_acquire);
+    const uint64_t hold = atomic_load_explicit(&cell->hold, memory_order_relaxed);
+    const usec_t until = atomic_load_explicit(&cell->until, memory_order_relaxed);
+
+    atomic_thread_fence(memory_order_acquire);
+    if (atomic_load_explicit(&cell->hold, memory_order_relaxed) != hold ||
+        atomic_load_explicit(&cell->plugin, memory_order_relaxed) != plugin)
+        return (struct plugin_mark){0};
+    return (struct plugin_mark){plugin, {(uint32_t)(hold >> 32), (uint32_t)hold}, until};
 }

@@ -4,6 +4,9 @@
  * One slot per process, written by its owner only, read by anyone without a lock: a reader that
  * meets a writer looks again. A slot lies on pages of its own, and a worker can write no other. It
  * is for people, for `thctl pools` and the log; nothing is decided by it.
+ *
+ * Beside it lies the mark of a worker that is inside a plugin, where nothing reaches it but a
+ * signal: by that the master decides, about that worker and about nobody else.
  */
 #ifndef PROCESS_SCOREBOARD_H
 #define PROCESS_SCOREBOARD_H
@@ -52,6 +55,13 @@ struct slot {
     unsigned char output[SCOREBOARD_TAIL_SIZE];
 };
 
+/* Where a worker is while its loop does not turn. */
+struct plugin_mark {
+    uint32_t plugin;  /* as config/plugin_id.h counts them; 0: inside none */
+    struct hold hold; /* of the job; HOLD_NONE when it is for none */
+    usec_t until;     /* boot time at which it must be over; 0: no such time */
+};
+
 /* Before the processes are forked. */
 bool scoreboard_open(size_t slots, struct scoreboard **board_out, struct error *err) MUST_CHECK;
 void scoreboard_close(struct scoreboard **board);
@@ -76,6 +86,13 @@ void scoreboard_set_job(struct scoreboard *board, size_t own, struct hold hold,
                         const struct uuid *job, const char *type);
 void scoreboard_set_progress(struct scoreboard *board, size_t own, int percent, const char *text);
 void scoreboard_add_output(struct scoreboard *board, size_t own, struct bytes data);
+
+/* A few stores, no lock and no system call: made for every job. */
+void scoreboard_set_plugin(struct scoreboard *board, size_t own, const struct plugin_mark *mark);
+void scoreboard_clear_plugin(struct scoreboard *board, size_t own);
+
+/* By anybody. The parts of the mark belong together. */
+struct plugin_mark scoreboard_plugin(const struct scoreboard *board, size_t index);
 
 /* By the master, for a process that has ended. */
 void scoreboard_leave(struct scoreboard *board, size_t index);

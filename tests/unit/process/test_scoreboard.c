@@ -210,6 +210,29 @@ static const struct {
     {SLOT_RUNNING, "running"}, {SLOT_WAITING, "waiting"},   {SLOT_STOPPING, "stopping"},
 };
 
+START_TEST(a_worker_is_inside_a_plugin_from_its_mark_on_until_it_is_cleared)
+{
+    const struct plugin_mark mark = {5, {7, 8}, 9 * USEC_PER_SEC};
+
+    ck_assert_uint_eq(scoreboard_plugin(board, OWN).plugin, 0);
+    scoreboard_set_plugin(board, OWN, &mark);
+    const struct plugin_mark seen = scoreboard_plugin(board, OWN);
+    ck_assert_uint_eq(seen.plugin, mark.plugin);
+    ck_assert(hold_equal(seen.hold, mark.hold));
+    ck_assert_int_eq(seen.until, mark.until);
+    scoreboard_clear_plugin(board, OWN);
+    ck_assert_uint_eq(scoreboard_plugin(board, OWN).plugin, 0);
+}
+END_TEST
+
+START_TEST(the_mark_of_a_dead_worker_is_not_the_next_ones)
+{
+    scoreboard_set_plugin(board, OWN, &(struct plugin_mark){.plugin = 5});
+    scoreboard_leave(board, OWN);
+    ck_assert_uint_eq(scoreboard_plugin(board, OWN).plugin, 0);
+}
+END_TEST
+
 START_TEST(every_state_has_a_name)
 {
     ck_assert_str_eq(slot_state_name(states[_i].state), states[_i].name);
@@ -447,6 +470,8 @@ Suite *scoreboard_suite(void)
     tcase_add_test(writing, a_text_that_is_too_long_is_cut_between_two_characters);
     tcase_add_loop_test(writing, the_last_of_the_output_is_kept_in_order, 0, COUNT_OF(pieces));
     tcase_add_loop_test(writing, every_state_has_a_name, 0, COUNT_OF(states));
+    tcase_add_test(writing, a_worker_is_inside_a_plugin_from_its_mark_on_until_it_is_cleared);
+    tcase_add_test(writing, the_mark_of_a_dead_worker_is_not_the_next_ones);
     tcase_add_test(writing, a_board_without_slots_is_refused);
     tcase_add_test(writing, what_is_read_is_safe_to_print_whatever_was_written);
     suite_add_tcase(suite, writing);
