@@ -205,8 +205,8 @@ enum shutdown_verdict shutdown_judge(const struct master *master, const struct c
 {
     if (master->shutdown.phase > PHASE_GIVING_BACK)
         return VERDICT_LET_GO;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == PROCESS_UNUSABLE)
-        return VERDICT_UNUSABLE;
+    if (seat->role != ROLE_WORKER && WIFEXITED(status) && WEXITSTATUS(status) == PROCESS_UNUSABLE)
+        return VERDICT_UNUSABLE; /* of a worker it is what a plugin said, with exit(3) */
     if (seat->role == ROLE_DISPATCHER && dispatcher_is_done(status))
         return VERDICT_ALL_GIVEN_BACK;
     return is_needed(master, seat->role) ? VERDICT_REPLACE : VERDICT_LET_GO;
