@@ -110,7 +110,7 @@ static void note_worker_end(struct dispatcher *dispatcher, const struct order *o
     if (!link)
         return;
     link->has_ended = true;
-    link->status = order->status;
+    link->end = order->end;
     link->has_news = true;
 }
 

@@ -9,16 +9,11 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "dispatcher/conclude.h"
+#include "dispatcher/obituary.h"
 #include "dispatcher/state.h"
 #include "process/message.h"
 #include "process/process.h"
 #include "store/store.h"
-
-#include <stdio.h>
-#include <string.h>
-#include <sys/wait.h>
-
-#define ERROR_SIZE 128
 
 /* A flight may be unknown when its end was settled just before a dispatcher died. */
 static bool take_in(struct dispatcher *dispatcher, struct result *result, struct error *err)
@@ -61,45 +56,36 @@ static bool read_results(struct dispatcher *dispatcher, struct worker_link *link
     return true;
 }
 
-static const char *say_end(const struct worker_link *link, char text[ERROR_SIZE])
-{
-    const int number = WIFSIGNALED(link->status) ? WTERMSIG(link->status) : 0;
-    const char *name = sigabbrev_np(number);
-
-    if (number != 0 && name)
-        snprintf(text, ERROR_SIZE, "worker %d was killed by SIG%s while it ran the job",
-                 link->number, name);
-    else if (number != 0)
-        snprintf(text, ERROR_SIZE, "worker %d was killed by signal %d while it ran the job",
-                 link->number, number);
-    else
-        snprintf(text, ERROR_SIZE, "worker %d exited with code %d while it ran the job",
-                 link->number, WEXITSTATUS(link->status));
-    return text;
-}
-
 /* A crash that we saw is a failed attempt; one that we asked for is not. */
 static bool bury_flight(struct dispatcher *dispatcher, const struct worker_link *link,
                         struct flight *flight, struct error *err)
 {
-    char text[ERROR_SIZE];
+    const struct obituary_facts facts = {
+        .config = dispatcher->config,
+        .worker = link->number,
+        .end = &link->end,
+        .hold = flight->hold,
+        .timeout = flight->limits.timeout,
+    };
+    struct obituary obituary;
 
     if (flight->is_stray || (flight->wants_halt && flight->halt == HALT_LOST_LEASE)) {
         conclude_silently(dispatcher, flight);
         return true;
     }
-    if (dispatcher->is_stopping)
+    obituary_write(&facts, &obituary);
+    if (dispatcher->is_stopping || obituary.kind == OUTCOME_RELEASED)
         return conclude_release(dispatcher, flight, err);
 
     const bool cancelled = flight->wants_halt && flight->halt == HALT_CANCEL;
     const struct outcome outcome = {
-        .kind = cancelled ? OUTCOME_CANCELLED : OUTCOME_FAILED,
-        .error = arena_text(&dispatcher->outbox.arena, say_end(link, text)),
+        .kind = cancelled ? OUTCOME_CANCELLED : obituary.kind,
+        .error = arena_text(&dispatcher->outbox.arena, obituary.error),
         .run = {.worker = link->number,
                 .started_at = flight->job.started_at,
                 .wall = store_now(dispatcher->store) - flight->job.started_at,
-                .exit_code = JOB_NO_EXIT_CODE,
-                .signal = WIFSIGNALED(link->status) ? WTERMSIG(link->status) : 0},
+                .exit_code = obituary.exit_code,
+                .signal = obituary.signal},
     };
     return conclude_flight(dispatcher, flight, &outcome, err);
 }

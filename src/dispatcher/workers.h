@@ -6,9 +6,9 @@
 
 #include "base/base.h"
 #include "process/loop.h"
+#include "process/message.h"
 
 struct error;
-struct order;
 
 struct worker_link {
     int number; /* as people know it */
@@ -19,7 +19,7 @@ struct worker_link {
     bool has_news; /* something may be in its socket */
     size_t looked; /* results that were looked at and are not settled yet */
     bool has_ended;
-    int status; /* then, as waitpid() has it */
+    struct worker_end end; /* then */
     struct worker_link *next;
 };
 

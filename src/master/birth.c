@@ -203,6 +203,7 @@ static struct process describe(const struct child_seat *seat, const struct socke
 {
     const struct master *master = seat->master;
     struct process process = {
+        .master = master->pid,
         .number = seat->number,
         .serial = seat->serial,
         .config = master->config,
@@ -263,6 +264,7 @@ bool birth_fork(struct child_seat *seat, struct error *err)
     seat->serial = ++seat->master->children.last_serial;
     seat->started_at = clock_boot();
     seat->is_ready = false;
+    seat->overrun = (struct overrun){0};
     if (!sockets_open(&sockets, role, err) ||
         !(role->works ? fork_worker : fork_one)(seat, &sockets, role, err))
         return error_prefix(err, "start %s", seat->name);

@@ -183,7 +183,7 @@ static void vacate(struct child_seat *seat)
 }
 
 /* What others have to know of it. */
-static void spread_news(struct child_seat *seat, int status)
+static void spread_news(struct child_seat *seat, const struct worker_end *end)
 {
     struct master *master = seat->master;
 
@@ -191,7 +191,7 @@ static void spread_news(struct child_seat *seat, int status)
         briefing_reset(master);
     if (seat->role != ROLE_WORKER)
         return;
-    ledger_note_end(&master->ledger, seat->serial, status);
+    ledger_note_end(&master->ledger, seat->serial, end);
     clearing_begin(master);
 }
 
@@ -204,10 +204,11 @@ static void bury(struct child_seat *seat, int status)
     const enum shutdown_verdict verdict = shutdown_judge(master, seat, status);
     const bool is_replaced = verdict == VERDICT_REPLACE;
     const usec_t delay = is_replaced ? restart_delay(&seat->restart, &death) : 0;
+    const struct worker_end end = overrun_end_of(seat, status);
 
     log_end(seat, status, is_replaced, delay);
     vacate(seat);
-    spread_news(seat, status);
+    spread_news(seat, &end);
     if (is_replaced && delay == 0)
         start_or_retry(seat);
     else if (is_replaced)

@@ -5,6 +5,7 @@
 #define MASTER_CHILDREN_H
 
 #include "base/base.h"
+#include "master/overrun.h"
 #include "master/pulse.h"
 #include "master/restart.h"
 #include "master/roles.h"
@@ -33,6 +34,7 @@ struct child_seat {
     struct loop_watch control_watch;
 
     struct pulse pulse;
+    struct overrun overrun;
     bool was_ever_ready;
     struct restart restart;
     struct loop_timer restart_timer; /* runs while it waits for its next process */

@@ -34,14 +34,14 @@ void ledger_note_start(struct ledger *ledger, uint32_t serial, int pid)
     (*find(ledger, serial))->pid = pid;
 }
 
-void ledger_note_end(struct ledger *ledger, uint32_t serial, int status)
+void ledger_note_end(struct ledger *ledger, uint32_t serial, const struct worker_end *end)
 {
     struct ledger_entry *entry = *find(ledger, serial);
 
     if (!entry)
         return;
     entry->has_ended = true;
-    entry->status = status;
+    entry->end = *end;
 }
 
 void ledger_clear(struct ledger *ledger)
@@ -88,7 +88,7 @@ static enum delivery tell_end(struct ledger_entry *entry, int socket, struct err
         .worker = entry->number,
         .serial = entry->serial,
         .pid = entry->pid,
-        .status = entry->status,
+        .end = entry->end,
     };
     const enum delivery delivery = order_send(socket, &order, -1, err);
 

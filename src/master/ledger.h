@@ -23,8 +23,8 @@ struct ledger_entry {
     uint32_t serial; /* of its process */
     int pid;
     int results; /* owned: the dispatcher's end */
-    int status;  /* as waitpid() has it, once it has ended */
     bool has_ended;
+    struct worker_end end; /* then */
     bool is_cleared;
     bool start_is_told, end_is_told; /* to the dispatcher that runs now */
     struct ledger_entry *next;
@@ -38,7 +38,7 @@ struct ledger {
 bool ledger_add(struct ledger *ledger, int number, uint32_t serial, int results,
                 struct error *err) MUST_CHECK;
 void ledger_note_start(struct ledger *ledger, uint32_t serial, int pid);
-void ledger_note_end(struct ledger *ledger, uint32_t serial, int status);
+void ledger_note_end(struct ledger *ledger, uint32_t serial, const struct worker_end *end);
 
 /* Nothing is left alive of any worker that has ended. */
 void ledger_clear(struct ledger *ledger);

@@ -5,6 +5,7 @@
  *                                       --> ledger.c     whose results are still to be settled
  *                                       --> briefing.c   what the dispatcher has to know of it
  *                                       --> clearing.c   what dead workers left behind
+ *                                       --> overrun.c    who is for too long inside a plugin
  *                                       --> shutdown.c   how the pool ends
  *
  * Woken by signals, by what its processes report, and by timers of restarts, of the shutdown and of
@@ -299,6 +300,7 @@ static bool open_all(struct master *master, struct error *err)
     briefing_reset(master);
     start_watchdog(master);
     pulse_start(master);
+    overrun_start(master);
     return true;
 }
 

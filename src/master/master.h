@@ -46,7 +46,7 @@ struct master {
 
     struct loop *loop; /* owned */
     struct notify notify;
-    struct loop_timer log_timer, watchdog_timer, pulse_timer;
+    struct loop_timer log_timer, watchdog_timer, pulse_timer, overrun_timer;
 
     struct lease_table *leases;    /* owned; shared with all processes */
     struct scoreboard *scoreboard; /* owned; shared with all processes */

@@ -120,6 +120,7 @@ static void enter_stopping(struct master *master, const char *reason)
     master_enter(master, POOL_STOPPING);
     log_info("pool_stopping", "reason=%s", reason);
     enter_phase(master, PHASE_GIVING_BACK, master->config->pool.kill_grace + STOP_PATIENCE);
+    overrun_look(master);
 }
 
 /* The dispatcher decides what can be given back, so there has to be one, and it has to know. */

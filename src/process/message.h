@@ -37,7 +37,7 @@ bool message_pair(int ends_out[2], struct error *err) MUST_CHECK;
 
 enum order_kind {
     ORDER_WORKER_STARTED, /* dispatcher: worker, serial, pid; with the end of its result socket */
-    ORDER_WORKER_ENDED,   /* dispatcher: serial, status; nothing of it is left alive */
+    ORDER_WORKER_ENDED,   /* dispatcher: serial, end; nothing of it is left alive */
     ORDER_PAUSE,          /* dispatcher: reserve nothing, give back what nobody started */
     ORDER_RESUME,         /* dispatcher */
     ORDER_DRAIN,          /* dispatcher: as pause, and exit when nothing is held */
@@ -45,12 +45,29 @@ enum order_kind {
     ORDER_EXIT,           /* the others: finish what is at hand, and exit with 0 */
 };
 
+/* Why the master killed a worker that was inside a plugin. */
+enum kill_reason {
+    KILL_NONE, /* it did not */
+    KILL_TIMEOUT,
+    KILL_CANCEL,
+    KILL_LOST_LEASE,
+    KILL_DRAIN,
+};
+
+/* How a worker ended. */
+struct worker_end {
+    int status;      /* as waitpid() has it */
+    uint32_t plugin; /* that it was inside of, as config/plugin_id.h counts; 0: none */
+    enum kill_reason killed_for;
+    struct hold killed_hold; /* the run that it was killed for; it may have just begun another */
+};
+
 struct order {
     enum order_kind kind;
     int worker;      /* its number, 1 and up */
     uint32_t serial; /* of its process; never used twice in a pool's life */
     int pid;
-    int status; /* as waitpid() has it */
+    struct worker_end end;
 };
 
 enum report_kind {

@@ -34,6 +34,7 @@ struct process {
     char name[32];   /* "dispatcher", "worker 3" */
     int number;      /* of a worker, 1 and up; 0: a service */
     uint32_t serial; /* of this start */
+    int master;      /* its pid */
     const struct config *config;
     const char *backend;                    /* the store's URL; NULL in workers */
     const char *pool;                       /* as the store knows it: NAME.RANDOM */

@@ -20,10 +20,10 @@ static Suite *(*const suites[])(void) = {
     title_suite,
     command_suite, execution_suite, output_suite, steering_suite, variables_suite,
     scratch_suite, url_suite,
-    on_dead_suite, queues_suite, room_suite, starts_suite,
+    obituary_suite, on_dead_suite, queues_suite, room_suite, starts_suite,
     beat_suite, periodic_suite, promote_suite, reap_suite, services_suite, status_suite,
     told_suite,
-    ledger_suite, pool_name_suite, pool_state_suite, pulse_suite, restart_suite,
+    ledger_suite, overrun_suite, pool_name_suite, pool_state_suite, pulse_suite, restart_suite,
     backend_suite,
     growth_suite, options_suite, pages_suite, pool_status_suite, when_suite,
 };

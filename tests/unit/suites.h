@@ -76,6 +76,7 @@ Suite *scratch_suite(void);
 Suite *url_suite(void);
 
 /* dispatcher */
+Suite *obituary_suite(void);
 Suite *on_dead_suite(void);
 Suite *queues_suite(void);
 Suite *room_suite(void);
@@ -92,6 +93,7 @@ Suite *told_suite(void);
 
 /* master */
 Suite *ledger_suite(void);
+Suite *overrun_suite(void);
 Suite *pool_name_suite(void);
 Suite *pool_state_suite(void);
 Suite *pulse_suite(void);

@@ -76,7 +76,7 @@ END_TEST
 START_TEST(an_end_is_told_only_when_nothing_of_the_worker_is_left)
 {
     add_worker(1);
-    ledger_note_end(&ledger, 1, 9);
+    ledger_note_end(&ledger, 1, &(struct worker_end){.status = 9});
     tell_all();
     expect(ORDER_WORKER_STARTED, 1);
     expect_nothing();
@@ -92,9 +92,9 @@ START_TEST(who_died_after_the_last_clearing_is_not_cleared_by_it)
 {
     add_worker(1);
     add_worker(2);
-    ledger_note_end(&ledger, 1, 0);
+    ledger_note_end(&ledger, 1, &(struct worker_end){.status = 0});
     ledger_clear(&ledger);
-    ledger_note_end(&ledger, 2, 0);
+    ledger_note_end(&ledger, 2, &(struct worker_end){.status = 0});
     tell_all();
     expect(ORDER_WORKER_STARTED, 1);
     expect(ORDER_WORKER_STARTED, 2);
@@ -108,8 +108,8 @@ START_TEST(a_new_dispatcher_is_told_all_but_what_is_settled)
     add_worker(1);
     add_worker(2);
     add_worker(3);
-    ledger_note_end(&ledger, 1, 0);
-    ledger_note_end(&ledger, 2, 0);
+    ledger_note_end(&ledger, 1, &(struct worker_end){.status = 0});
+    ledger_note_end(&ledger, 2, &(struct worker_end){.status = 0});
     ledger_clear(&ledger);
     tell_all();
     for (uint32_t serial = 1; serial <= 3; serial++)
@@ -153,7 +153,7 @@ END_TEST
 START_TEST(a_worker_that_is_not_there_may_be_settled)
 {
     ledger_settle(&ledger, 7);
-    ledger_note_end(&ledger, 7, 0);
+    ledger_note_end(&ledger, 7, &(struct worker_end){.status = 0});
     tell_all();
     expect_nothing();
 }

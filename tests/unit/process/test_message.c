@@ -36,13 +36,13 @@ START_TEST(both_ends_are_close_on_exec_and_do_not_block)
 END_TEST
 
 static const struct order orders[] = {
-    {ORDER_WORKER_STARTED, 3, 4000000000u, 4711, 0},
-    {ORDER_WORKER_ENDED, 1, 17, 4712, 9},
-    {ORDER_PAUSE, 0, 0, 0, 0},
-    {ORDER_RESUME, 0, 0, 0, 0},
-    {ORDER_DRAIN, 0, 0, 0, 0},
-    {ORDER_STOP, 0, 0, 0, 0},
-    {ORDER_EXIT, 0, 0, 0, -1},
+    {ORDER_WORKER_STARTED, 3, 4000000000u, 4711, {0}},
+    {ORDER_WORKER_ENDED, 1, 17, 4712, {9, 2, KILL_TIMEOUT, {5, 6}}},
+    {ORDER_PAUSE, 0, 0, 0, {0}},
+    {ORDER_RESUME, 0, 0, 0, {0}},
+    {ORDER_DRAIN, 0, 0, 0, {0}},
+    {ORDER_STOP, 0, 0, 0, {0}},
+    {ORDER_EXIT, 0, 0, 0, {.status = -1}},
 };
 
 START_TEST(an_order_arrives_as_it_was_sent)
@@ -58,7 +58,7 @@ START_TEST(an_order_arrives_as_it_was_sent)
     ck_assert_int_eq(got.worker, sent->worker);
     ck_assert_uint_eq(got.serial, sent->serial);
     ck_assert_int_eq(got.pid, sent->pid);
-    ck_assert_int_eq(got.status, sent->status);
+    ck_assert_mem_eq(&got.end, &sent->end, sizeof got.end);
     ck_assert_int_eq(order_receive(post.far, &got, &fd, &post.err), DELIVERY_NONE);
 }
 END_TEST

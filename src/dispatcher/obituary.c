@@ -1,0 +1,92 @@
+/*
+ * obituary.c - what the end of a worker means for the job that it had started.
+ */
+#include "dispatcher/obituary.h"
+
+#include "base/units.h"
+#include "config/plugin_id.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define CAUSE_SIZE 64
+#define PLACE_SIZE (PLUGIN_NAME_SIZE + 16)
+
+/* A worker that was killed for the run before this one has done it no harm but to stop it. */
+static enum outcome_kind kind_of(const struct obituary_facts *facts)
+{
+    const struct worker_end *end = facts->end;
+
+    if (end->killed_for != KILL_NONE && !hold_equal(end->killed_hold, facts->hold))
+        return OUTCOME_RELEASED;
+    switch (end->killed_for) {
+    case KILL_NONE:
+    case KILL_TIMEOUT:
+        return OUTCOME_FAILED;
+    case KILL_CANCEL:
+        return OUTCOME_CANCELLED;
+    case KILL_LOST_LEASE:
+    case KILL_DRAIN:
+        return OUTCOME_RELEASED;
+    }
+    abort(); /* a reason of no known kind */
+}
+
+static const char *say_signal(int number, char text[CAUSE_SIZE])
+{
+    const char *name = sigabbrev_np(number);
+
+    if (name)
+        snprintf(text, CAUSE_SIZE, "killed by SIG%s", name);
+    else
+        snprintf(text, CAUSE_SIZE, "killed by signal %d", number);
+    return text;
+}
+
+static const char *say_cause(const struct obituary_facts *facts, char text[CAUSE_SIZE])
+{
+    const struct worker_end *end = facts->end;
+    char duration[UNITS_TEXT_SIZE];
+
+    if (end->killed_for == KILL_TIMEOUT)
+        snprintf(text, CAUSE_SIZE, "timed out after %s",
+                 units_format_duration(facts->timeout, duration));
+    else if (WIFSIGNALED(end->status))
+        say_signal(WTERMSIG(end->status), text);
+    else if (plugin_id_path(facts->config, end->plugin))
+        snprintf(text, CAUSE_SIZE, "exit(%d) called", WEXITSTATUS(end->status));
+    else
+        snprintf(text, CAUSE_SIZE, "exited with code %d", WEXITSTATUS(end->status));
+    return text;
+}
+
+/* NULL: it was in no plugin. */
+static const char *say_place(const struct obituary_facts *facts, char text[PLACE_SIZE])
+{
+    const char *path = plugin_id_path(facts->config, facts->end->plugin);
+    char name[PLUGIN_NAME_SIZE];
+
+    if (!path)
+        return NULL;
+    snprintf(text, PLACE_SIZE, "in plugin %s", plugin_id_name(path, name));
+    return text;
+}
+
+void obituary_write(const struct obituary_facts *facts, struct obituary *obituary_out)
+{
+    const int status = facts->end->status;
+    char cause_text[CAUSE_SIZE], place_text[PLACE_SIZE];
+    const char *cause = say_cause(facts, cause_text);
+    const char *place = say_place(facts, place_text);
+
+    obituary_out->kind = kind_of(facts);
+    obituary_out->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : JOB_NO_EXIT_CODE;
+    obituary_out->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (place)
+        snprintf(obituary_out->error, OBITUARY_ERROR_SIZE, "%s %s", cause, place);
+    else
+        snprintf(obituary_out->error, OBITUARY_ERROR_SIZE, "worker %d %s%s while it ran the job",
+                 facts->worker, WIFSIGNALED(status) ? "was " : "", cause);
+}

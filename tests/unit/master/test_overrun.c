@@ -1,0 +1,64 @@
+#include "master/overrun.h"
+#include "suites.h"
+
+#include <check.h>
+
+#define NOW   (1000 * USEC_PER_SEC)
+#define LATER (NOW + 1)
+
+static const struct hold held = {3, 4};
+
+static const struct {
+    const char *rule;
+    usec_t until, stop_at;
+    unsigned flags;
+    bool is_stopping;
+    enum kill_reason expected;
+} runs[] = {
+    {"within its time it goes on", LATER, LATER, 0, false, KILL_NONE},
+    {"without a limit, too", 0, LATER, 0, false, KILL_NONE},
+    {"its time is up", NOW, LATER, 0, false, KILL_TIMEOUT},
+    {"its lease was not confirmed", LATER, NOW, 0, false, KILL_LOST_LEASE},
+    {"its entry is not its own any more", LATER, 0, 0, false, KILL_LOST_LEASE},
+    {"its lease is lost", LATER, LATER, LEASE_LOST, false, KILL_LOST_LEASE},
+    {"it shall be cancelled", LATER, LATER, LEASE_CANCELED, false, KILL_CANCEL},
+    {"a lost lease is nobody's to cancel", LATER, LATER, LEASE_LOST | LEASE_CANCELED, false,
+     KILL_LOST_LEASE},
+    {"the pool stops", LATER, LATER, 0, true, KILL_DRAIN},
+    {"a cancelled job is not given back", LATER, LATER, LEASE_CANCELED, true, KILL_CANCEL},
+};
+
+START_TEST(a_run_shall_stop_for_one_reason)
+{
+    const struct overrun_facts facts = {
+        .mark = {1, held, runs[_i].until},
+        .stop_at = runs[_i].stop_at,
+        .flags = runs[_i].flags,
+        .is_stopping = runs[_i].is_stopping,
+        .now = NOW,
+    };
+
+    ck_assert_msg(overrun_reason(&facts) == runs[_i].expected, "%s", runs[_i].rule);
+}
+END_TEST
+
+START_TEST(what_is_for_no_job_only_has_its_time)
+{
+    struct overrun_facts facts = {.mark = {1, HOLD_NONE, LATER}, .is_stopping = true, .now = NOW};
+
+    ck_assert_int_eq(overrun_reason(&facts), KILL_NONE);
+    facts.mark.until = NOW;
+    ck_assert_int_eq(overrun_reason(&facts), KILL_TIMEOUT);
+}
+END_TEST
+
+Suite *overrun_suite(void)
+{
+    Suite *suite = suite_create("master/overrun");
+    TCase *cases = tcase_create("overrun");
+
+    tcase_add_loop_test(cases, a_run_shall_stop_for_one_reason, 0, COUNT_OF(runs));
+    tcase_add_test(cases, what_is_for_no_job_only_has_its_time);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
