@@ -1,8 +1,8 @@
 /*
  * precheck.c - thd --check: would a pool with this config work here?
  *
- * Looks at what only a start would show: users, programs, folders, the backend. Nothing is created
- * and nothing is changed.
+ * Looks at what only a start would show: users, programs, plugins, folders, the backend. Nothing is
+ * created and nothing is changed.
  */
 #include "precheck.h"
 
@@ -18,6 +18,7 @@
 #include "store/url.h"
 #include "thctl/output.h"
 #include "worker/command.h"
+#include "worker/plugin_trial.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -134,11 +135,42 @@ static void check_program(struct check *check, const struct handler_config *hand
         complain(check, handler, "command: no program '%s' in %s", program, path);
 }
 
+/* A pattern that ends in * says nothing about the types that will come. */
+static void check_plugin(struct check *check, const struct handler_config *handler)
+{
+    const bool is_prefix = strchr(handler->pattern, '*') != NULL;
+    const struct plugin_wish wish = {.path = handler->plugin,
+                                     .type = is_prefix ? NULL : handler->pattern};
+    struct error err;
+
+    if (!plugin_trial(&wish, &err))
+        complain(check, handler, "plugin: %s", err.text);
+}
+
+static void check_middleware(struct check *check)
+{
+    const struct text_list *paths = &check->config->pool.middleware;
+    struct error err;
+
+    for (size_t i = 0; i < paths->count; i++) {
+        const struct plugin_wish wish = {.path = paths->items[i], .middleware = true};
+
+        if (plugin_trial(&wish, &err))
+            continue;
+        output_remark("%s: pool.middleware: %s", check->config->path, err.text);
+        check->problems++;
+    }
+}
+
 static void check_handlers(struct check *check)
 {
     for (size_t i = 0; i < check->config->handler_count; i++) {
         const struct handler_config *handler = &check->config->handlers[i];
 
+        if (handler->plugin) {
+            check_plugin(check, handler);
+            continue;
+        }
         check_user(check, handler);
         check_folder(check, handler);
         check_program(check, handler);
@@ -226,6 +258,7 @@ enum status precheck_run(const struct config *config, const struct backend *back
     struct error err;
 
     check_handlers(&check);
+    check_middleware(&check);
     if (!check_store(&check, &err))
         status = refuse_store(&check, &err);
     if (check.problems > 0)

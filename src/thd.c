@@ -49,7 +49,7 @@ enum thd_option {
 static const struct option options[] = {
     [OPTION_CONFIG] = {"config", 'c', "F", "the config (./jobs.yaml, /etc/taskharbor/jobs.yaml)", OPTION_TEXT},
     [OPTION_BACKEND] = {"backend", 'b', "URL", "where the jobs are, e.g. sqlite:./jobs.db ($TASKHARBOR_BACKEND; the config)", OPTION_TEXT},
-    [OPTION_CHECK] = {"check", 0, NULL, "only check: config, users, commands, backend", OPTION_FLAG},
+    [OPTION_CHECK] = {"check", 0, NULL, "only check: config, users, commands, plugins, backend", OPTION_FLAG},
     [OPTION_NUM_WORKERS] = {"num-workers", 'n', "N", "worker processes (pool.num_workers)", OPTION_NUMBER, 1, WORKERS_MAX},
     [OPTION_ONCE] = {"once", 0, NULL, "run until nothing is ready, then exit", OPTION_FLAG},
     [OPTION_HELP] = {"help", 'h', NULL, "show help", OPTION_FLAG},
@@ -179,16 +179,13 @@ static enum status refuse_gaps(const struct config *config)
     for (size_t i = 0; i < config->handler_count; i++) {
         const struct handler_config *handler = &config->handlers[i];
 
-        if (handler->command.argv)
+        if (!handler->resident.argv)
             continue;
-        output_remark("%s: handler '%s': %s are not supported yet; use 'command'", config->path,
-                      handler->pattern, handler->plugin ? "plugins" : "residents");
+        output_remark("%s: handler '%s': residents are not supported yet; use 'command'",
+                      config->path, handler->pattern);
         status = STATUS_CONFIG;
     }
-    if (config->pool.middleware.count == 0)
-        return status;
-    output_remark("%s: pool.middleware: plugins are not supported yet; leave it out", config->path);
-    return STATUS_CONFIG;
+    return status;
 }
 
 /* From here on the URL is in one place only, where workers wipe it. */

@@ -10,11 +10,13 @@
 #include "base/arena.h"
 #include "base/base.h"
 #include "job/outcome.h"
+#include "process/lease_table.h"
 #include "worker/execution.h"
 
 struct error;
 struct handler_config;
 struct loop;
+struct plugins;
 struct process;
 
 /* One execution of one job. Limits are resolved, counts are those of this run. */
@@ -72,6 +74,11 @@ struct handler_place {
     struct loop *loop;
     struct execution *execution;
     const struct process *process;
+    struct plugins *plugins; /* those that are loaded */
+
+    /* Of the job at hand. */
+    struct hold hold;
+    usec_t until; /* boot time at which it times out; 0: never */
 
     /* For what runs inside the worker and cannot be stopped by the loop: whether the run shall
      * stop, asked from within it. */
@@ -105,5 +112,6 @@ struct handler_kind {
 };
 
 extern const struct handler_kind handler_command;
+extern const struct handler_kind handler_plugin;
 
 #endif

@@ -10,6 +10,7 @@
 
 static const struct handler_kind *const kinds[] = {
     &handler_command,
+    &handler_plugin,
 };
 
 static const struct handler_kind *kind_of(const struct handler_config *config)
@@ -26,7 +27,7 @@ static bool prepare(const struct handler_config *config, struct arena *arena,
 {
     *handler_out = (struct handler){.config = config, .kind = kind_of(config)};
     if (!handler_out->kind)
-        return error_set(err, TH_E_INVALID, "this thd runs commands only: give it a 'command'");
+        return error_set(err, TH_E_INVALID, "this thd runs commands and plugins only");
     return handler_out->kind->prepare(config, arena, &handler_out->prepared, err);
 }
 

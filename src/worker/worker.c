@@ -33,6 +33,8 @@
 #include "worker/execution.h"
 #include "worker/handler.h"
 #include "worker/handlers.h"
+#include "worker/middleware.h"
+#include "worker/plugins.h"
 #include "worker/speech.h"
 
 #include <assert.h>
@@ -266,8 +268,8 @@ static bool run_opened(struct worker *worker, const struct handler *handler,
     worker->stop = STOP_NONE;
     loop_set_timer(worker->process->loop, &worker->stop_timer,
                    lease_table_stop_at(worker->process->leases, task->hold));
-    const bool ran = handler->kind->run(handler->prepared, state_of(worker, handler),
-                                        &worker->place, &job, &listener, report_out, err);
+    const bool ran = middleware_run(handler, state_of(worker, handler), &worker->place, &job,
+                                    &listener, report_out, err);
     loop_clear_timer(worker->process->loop, &worker->stop_timer);
     worker->handler = NULL;
     speech_end(&speech);
@@ -285,7 +287,7 @@ static bool run_handler(struct worker *worker, const struct task *task,
         handler_report_released(report_out);
         return true;
     }
-    if (open_handler(worker, handler, err))
+    if (plugins_load_middleware(&worker->place, err) && open_handler(worker, handler, err))
         return run_opened(worker, handler, task, report_out, err);
     handler_report_unstarted(report_out, err);
     return true;
@@ -313,7 +315,8 @@ static bool run_task(struct worker *worker, const struct task *task, struct erro
         return true; /* the dispatcher takes back what nobody starts */
     if (!lease_table_start(process->leases, task->hold, process->serial))
         return true;
-    worker->hold = task->hold;
+    worker->hold = worker->place.hold = task->hold;
+    worker->place.until = task->timeout > 0 ? clock_boot() + task->timeout : 0;
     worker->is_running = true;
     show_job(worker, task);
     if (!run_and_report(worker, task, err))
@@ -401,15 +404,14 @@ static bool set_up(struct worker *worker, struct error *err)
     worker->is_open = calloc(handlers, sizeof *worker->is_open);
     if (!worker->states || !worker->is_open)
         return error_no_memory(err);
-    if (!execution_open(process->loop, &worker->execution, err))
+    if (!execution_open(process->loop, &worker->execution, err) ||
+        !plugins_open(process, &worker->place.plugins, err))
         return false;
-    worker->place = (struct handler_place){
-        .loop = process->loop,
-        .execution = worker->execution,
-        .process = process,
-        .wants_stop = wants_stop,
-        .context = worker,
-    };
+    worker->place.loop = process->loop;
+    worker->place.execution = worker->execution;
+    worker->place.process = process;
+    worker->place.wants_stop = wants_stop;
+    worker->place.context = worker;
     return true;
 }
 
@@ -437,6 +439,7 @@ int worker_main(struct process *process)
 
     const bool worked = work(&worker, &err);
     close_handlers(&worker);
+    plugins_close(&worker.place.plugins);
     execution_close(&worker.execution);
     return worked ? process->exit_code : process_fail(&err);
 }

@@ -18,7 +18,7 @@ static Suite *(*const suites[])(void) = {
     account_suite, lease_table_suite, loop_suite, message_suite, notify_suite, orphans_suite,
     outage_suite, process_suite, result_suite, scoreboard_suite, spawn_suite, task_suite,
     title_suite,
-    command_suite, execution_suite, output_suite, steering_suite, variables_suite,
+    call_suite, command_suite, execution_suite, output_suite, plugin_suite, steering_suite, variables_suite,
     scratch_suite, url_suite,
     obituary_suite, on_dead_suite, queues_suite, room_suite, starts_suite,
     beat_suite, periodic_suite, promote_suite, reap_suite, services_suite, status_suite,

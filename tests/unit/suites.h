@@ -65,9 +65,11 @@ Suite *task_suite(void);
 Suite *title_suite(void);
 
 /* worker */
+Suite *call_suite(void);
 Suite *command_suite(void);
 Suite *execution_suite(void);
 Suite *output_suite(void);
+Suite *plugin_suite(void);
 Suite *steering_suite(void);
 Suite *variables_suite(void);
 
