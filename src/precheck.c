@@ -1,8 +1,8 @@
 /*
  * precheck.c - thd --check: would a pool with this config work here?
  *
- * Looks at what only a start would show: users, programs, plugins, folders, the backend. Nothing is
- * created and nothing is changed.
+ * Looks at what only a start would show: users, programs, plugins, folders, schemas, the backend.
+ * Nothing is created and nothing is changed.
  */
 #include "precheck.h"
 
@@ -19,6 +19,7 @@
 #include "thctl/output.h"
 #include "worker/command.h"
 #include "worker/plugin_trial.h"
+#include "worker/schema.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -162,6 +163,16 @@ static void check_middleware(struct check *check)
     }
 }
 
+static void check_schema(struct check *check, const struct handler_config *handler)
+{
+    CLEANUP(arena_done) struct arena arena = {0};
+    const struct schema *schema = NULL;
+    struct error err;
+
+    if (handler->schema && !schema_load(handler->schema, &arena, &schema, &err))
+        complain(check, handler, "schema: %s", err.text);
+}
+
 static void check_handlers(struct check *check)
 {
     for (size_t i = 0; i < check->config->handler_count; i++) {
@@ -174,6 +185,7 @@ static void check_handlers(struct check *check)
         check_user(check, handler);
         check_folder(check, handler);
         check_program(check, handler);
+        check_schema(check, handler);
     }
 }
 

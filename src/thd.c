@@ -49,7 +49,7 @@ enum thd_option {
 static const struct option options[] = {
     [OPTION_CONFIG] = {"config", 'c', "F", "the config (./jobs.yaml, /etc/taskharbor/jobs.yaml)", OPTION_TEXT},
     [OPTION_BACKEND] = {"backend", 'b', "URL", "where the jobs are, e.g. sqlite:./jobs.db ($TASKHARBOR_BACKEND; the config)", OPTION_TEXT},
-    [OPTION_CHECK] = {"check", 0, NULL, "only check: config, users, commands, plugins, backend", OPTION_FLAG},
+    [OPTION_CHECK] = {"check", 0, NULL, "only check: config, users, commands, plugins, schemas, backend", OPTION_FLAG},
     [OPTION_NUM_WORKERS] = {"num-workers", 'n', "N", "worker processes (pool.num_workers)", OPTION_NUMBER, 1, WORKERS_MAX},
     [OPTION_ONCE] = {"once", 0, NULL, "run until nothing is ready, then exit", OPTION_FLAG},
     [OPTION_HELP] = {"help", 'h', NULL, "show help", OPTION_FLAG},

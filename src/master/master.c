@@ -231,11 +231,6 @@ static void warn_of_gaps(const struct config *config)
             log_warning("config_ignored", "key=rate queue=%s reason=%s", config->queues[i].name,
                         "this thd does not limit rates yet");
     }
-    for (size_t i = 0; i < config->handler_count; i++) {
-        if (config->handlers[i].schema)
-            log_warning("config_ignored", "key=schema handler=%s reason=%s",
-                        config->handlers[i].pattern, "this thd does not check payloads yet");
-    }
 }
 
 /* The master has two descriptors per worker, the dispatcher one. The limit that we were given is

@@ -18,6 +18,7 @@ struct handler_config;
 struct loop;
 struct plugins;
 struct process;
+struct schema;
 
 /* One execution of one job. Limits are resolved, counts are those of this run. */
 struct handler_job {
@@ -60,13 +61,17 @@ void handler_report_done(struct handler_report *report);
 /* One of a job that was not started, through no fault of anybody's. */
 void handler_report_released(struct handler_report *report);
 
+/* One of a job whose payload cannot get better; `err` says why. */
+void handler_report_invalid(struct handler_report *report, const struct error *err);
+
 /* One of a job that could not be started; `err` says why. */
 void handler_report_unstarted(struct handler_report *report, const struct error *err);
 
 struct handler {
     const struct handler_config *config;
     const struct handler_kind *kind;
-    const void *prepared; /* what its kind made of the config */
+    const void *prepared;        /* what its kind made of the config */
+    const struct schema *schema; /* what payloads have to fit; NULL: anything goes */
 };
 
 /* What a worker has for whatever it runs. */

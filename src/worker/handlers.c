@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "config/config.h"
 #include "worker/handler.h"
+#include "worker/schema.h"
 
 static const struct handler_kind *const kinds[] = {
     &handler_command,
@@ -28,6 +29,8 @@ static bool prepare(const struct handler_config *config, struct arena *arena,
     *handler_out = (struct handler){.config = config, .kind = kind_of(config)};
     if (!handler_out->kind)
         return error_set(err, TH_E_INVALID, "this thd runs commands and plugins only");
+    if (config->schema && !schema_load(config->schema, arena, &handler_out->schema, err))
+        return error_prefix(err, "schema");
     return handler_out->kind->prepare(config, arena, &handler_out->prepared, err);
 }
 
@@ -55,6 +58,13 @@ void handler_report_released(struct handler_report *report)
         .progress_percent = -1,
         .progress_text = "",
     };
+}
+
+void handler_report_invalid(struct handler_report *report, const struct error *err)
+{
+    handler_report_released(report);
+    report->outcome.kind = OUTCOME_INVALID;
+    report->outcome.error = arena_text(&report->arena, err->text);
 }
 
 void handler_report_unstarted(struct handler_report *report, const struct error *err)

@@ -17,8 +17,8 @@ struct worker_handlers {
     size_t count;
 };
 
-/* Looks users up and such, once, before anything is forked: what it finds points into the config
- * and the arena. The text names the handler and what is wrong with it. */
+/* Looks users up, reads schemas and such, once, before anything is forked: what it finds points
+ * into the config and the arena. The text names the handler and what is wrong with it. */
 bool handlers_prepare(const struct config *config, struct arena *arena,
                       const struct worker_handlers **handlers_out, struct error *err) MUST_CHECK;
 

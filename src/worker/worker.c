@@ -35,6 +35,7 @@
 #include "worker/handlers.h"
 #include "worker/middleware.h"
 #include "worker/plugins.h"
+#include "worker/schema.h"
 #include "worker/speech.h"
 
 #include <assert.h>
@@ -276,6 +277,16 @@ static bool run_opened(struct worker *worker, const struct handler *handler,
     return ran;
 }
 
+/* A payload that does not fit cannot get better: its handler is not started. */
+static bool refuse_payload(struct handler_report *report_out, struct error *err)
+{
+    if (err->code != TH_E_INVALID)
+        return false;
+    error_prefix(err, "payload does not fit the schema");
+    handler_report_invalid(report_out, err);
+    return true;
+}
+
 static bool run_handler(struct worker *worker, const struct task *task,
                         struct handler_report *report_out, struct error *err)
 {
@@ -287,6 +298,8 @@ static bool run_handler(struct worker *worker, const struct task *task,
         handler_report_released(report_out);
         return true;
     }
+    if (handler->schema && !schema_check(handler->schema, task->payload, err))
+        return refuse_payload(report_out, err);
     if (plugins_load_middleware(&worker->place, err) && open_handler(worker, handler, err))
         return run_opened(worker, handler, task, report_out, err);
     handler_report_unstarted(report_out, err);

@@ -72,6 +72,10 @@ Suite *command_suite(void);
 Suite *execution_suite(void);
 Suite *output_suite(void);
 Suite *plugin_suite(void);
+Suite *schema_limits_suite(void);
+Suite *schema_pattern_suite(void);
+Suite *schema_public_suite(void);
+Suite *schema_suite(void);
 Suite *steering_suite(void);
 Suite *variables_suite(void);
 
