@@ -1,12 +1,11 @@
 /*
  * timestamp.c - moments as RFC 3339 text, exact to the microsecond.
  *
- * Dates are counted in days since 1970-01-01 of the Gregorian calendar, in integers and without
- * the C library, whose time zones and ranges are not ours to choose. Formatting works for every
- * usec_t; parsing only for the moments that a job may have.
+ * Formatting works for every usec_t; parsing only for the moments that a job may have.
  */
 #include "base/timestamp.h"
 
+#include "base/calendar.h"
 #include "base/error.h"
 #include "base/excerpt.h"
 
@@ -14,101 +13,43 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FIRST_YEAR         1970
-#define DAYS_PER_400_YEARS 146097
+#define FIRST_YEAR 1970
 
 struct civil {
-    int64_t year;
-    int month, day; /* from 1 */
+    struct calendar_date date;
     int hour, minute, second, microsecond;
     int offset; /* of local time, minutes east of UTC */
 };
 
-/* Rounds down, also below zero. */
-static int64_t floor_divide(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
-
-static bool is_leap_year(int64_t year)
-{
-    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-}
-
-static int days_in_month(int64_t year, int month)
-{
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-
-    return month == 2 && is_leap_year(year) ? 29 : days[month - 1];
-}
-
-/* Leap years from year 1 to `year`. */
-static int64_t leap_years_until(int64_t year)
-{
-    return floor_divide(year, 4) - floor_divide(year, 100) + floor_divide(year, 400);
-}
-
-static int64_t days_before_year(int64_t year)
-{
-    return 365 * (year - FIRST_YEAR) + leap_years_until(year - 1) -
-           leap_years_until(FIRST_YEAR - 1);
-}
-
-static int64_t days_before(const struct civil *civil)
-{
-    int64_t days = days_before_year(civil->year) + civil->day - 1;
-
-    for (int month = 1; month < civil->month; month++)
-        days += days_in_month(civil->year, month);
-    return days;
-}
-
-static void set_date(struct civil *civil, int64_t days)
-{
-    /* The mean length of a year gives the year, or one of its neighbours. */
-    civil->year = FIRST_YEAR + floor_divide(days * 400, DAYS_PER_400_YEARS);
-    if (days_before_year(civil->year) > days)
-        civil->year--;
-    else if (days_before_year(civil->year + 1) <= days)
-        civil->year++;
-
-    int rest = (int)(days - days_before_year(civil->year));
-    civil->month = 1;
-    while (rest >= days_in_month(civil->year, civil->month)) {
-        rest -= days_in_month(civil->year, civil->month);
-        civil->month++;
-    }
-    civil->day = rest + 1;
-}
-
 static struct civil civil_of(usec_t moment)
 {
-    const int64_t days = floor_divide(moment, USEC_PER_DAY);
     const usec_t rest = (moment % USEC_PER_DAY + USEC_PER_DAY) % USEC_PER_DAY;
-    struct civil civil = {
+
+    return (struct civil){
+        .date = calendar_date(calendar_divide(moment, USEC_PER_DAY)),
         .hour = (int)(rest / USEC_PER_HOUR),
         .minute = (int)(rest / USEC_PER_MIN % 60),
         .second = (int)(rest / USEC_PER_SEC % 60),
         .microsecond = (int)(rest % USEC_PER_SEC),
     };
-
-    set_date(&civil, days);
-    return civil;
 }
 
 static usec_t moment_of(const struct civil *civil)
 {
-    return days_before(civil) * USEC_PER_DAY + civil->hour * USEC_PER_HOUR +
-           (civil->minute - civil->offset) * USEC_PER_MIN + civil->second * USEC_PER_SEC +
-           civil->microsecond;
+    const struct calendar_date *date = &civil->date;
+
+    return calendar_day(date->year, date->month, date->day) * USEC_PER_DAY +
+           civil->hour * USEC_PER_HOUR + (civil->minute - civil->offset) * USEC_PER_MIN +
+           civil->second * USEC_PER_SEC + civil->microsecond;
 }
 
 const char *timestamp_format(usec_t moment, char text[TIMESTAMP_SIZE])
 {
     const struct civil civil = civil_of(moment);
     const int length =
-        snprintf(text, TIMESTAMP_SIZE, "%04" PRId64 "-%02d-%02dT%02d:%02d:%02d.%06dZ", civil.year,
-                 civil.month, civil.day, civil.hour, civil.minute, civil.second, civil.microsecond);
+        snprintf(text, TIMESTAMP_SIZE, "%04" PRId64 "-%02d-%02dT%02d:%02d:%02d.%06dZ",
+                 civil.date.year, civil.date.month, civil.date.day, civil.hour, civil.minute,
+                 civil.second, civil.microsecond);
 
     assert(length < TIMESTAMP_SIZE);
     return text;
@@ -139,10 +80,10 @@ static bool read_date(const char **at, struct civil *civil)
 {
     int year = 0;
     const bool found = read_number(at, 4, &year) && read_one_of(at, "-") &&
-                       read_number(at, 2, &civil->month) && read_one_of(at, "-") &&
-                       read_number(at, 2, &civil->day);
+                       read_number(at, 2, &civil->date.month) && read_one_of(at, "-") &&
+                       read_number(at, 2, &civil->date.day);
 
-    civil->year = year;
+    civil->date.year = year;
     return found;
 }
 
@@ -185,11 +126,12 @@ static bool read_offset(const char **at, int *offset_out)
 /* What is wrong with the numbers; NULL when nothing is. */
 static const char *find_fault(const struct civil *civil)
 {
-    if (civil->year < FIRST_YEAR)
+    if (civil->date.year < FIRST_YEAR)
         return "years go from 1970 to 9999";
-    if (civil->month < 1 || civil->month > 12)
+    if (civil->date.month < 1 || civil->date.month > 12)
         return "months go from 01 to 12";
-    if (civil->day < 1 || civil->day > days_in_month(civil->year, civil->month))
+    if (civil->date.day < 1 ||
+        civil->date.day > calendar_days_in_month(civil->date.year, civil->date.month))
         return "that month has no such day";
     if (civil->hour > 23)
         return "hours go from 00 to 23";

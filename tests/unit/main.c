@@ -8,12 +8,13 @@
 /* By folder, in the order of the layers. */
 /* clang-format off */
 static Suite *(*const suites[])(void) = {
-    arena_suite, base64_suite, buffer_suite, clock_suite, error_suite, excerpt_suite, io_suite,
-    json_number_suite, json_suite, json_tree_suite, json_writer_suite, log_field_suite,
-    log_line_suite, log_sink_suite, log_suite, random_suite, text_suite, timestamp_suite,
-    units_suite, uuid_suite,
-    idempotency_suite, job_json_suite, job_suite, keyed_suite, lease_suite, retry_suite,
-    settlement_suite, state_suite,
+    arena_suite, base64_suite, buffer_suite, calendar_suite, clock_suite, error_suite,
+    excerpt_suite, io_suite, json_number_suite, json_suite, json_tree_suite, json_writer_suite,
+    log_field_suite, log_line_suite, log_sink_suite, log_suite, random_suite, text_suite,
+    timestamp_suite, units_suite, uuid_suite, zone_load_suite, zone_suite,
+    cron_describe_suite, cron_due_suite, cron_parse_suite, cron_suite, idempotency_suite,
+    job_json_suite, job_suite, keyed_suite, lease_suite, retry_suite, settlement_suite,
+    state_suite,
     config_suite, diagnostics_suite, environment_suite, field_suite, handler_match_suite,
     include_suite, plugin_id_suite, reference_suite, yaml_tree_suite,
     account_suite, lease_table_suite, loop_suite, message_suite, notify_suite, orphans_suite,

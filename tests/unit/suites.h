@@ -12,6 +12,7 @@
 Suite *arena_suite(void);
 Suite *base64_suite(void);
 Suite *buffer_suite(void);
+Suite *calendar_suite(void);
 Suite *clock_suite(void);
 Suite *error_suite(void);
 Suite *excerpt_suite(void);
@@ -29,8 +30,14 @@ Suite *text_suite(void);
 Suite *timestamp_suite(void);
 Suite *units_suite(void);
 Suite *uuid_suite(void);
+Suite *zone_load_suite(void);
+Suite *zone_suite(void);
 
 /* job */
+Suite *cron_describe_suite(void);
+Suite *cron_due_suite(void);
+Suite *cron_parse_suite(void);
+Suite *cron_suite(void);
 Suite *idempotency_suite(void);
 Suite *job_json_suite(void);
 Suite *job_suite(void);
