@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "config/checks.h"
 #include "config/include.h"
+#include "config/schedule.h"
 #include "config/sections.h"
 
 #include <limits.h>
@@ -140,6 +141,7 @@ static void fill_cron(const struct loading *loading)
     for (size_t i = 0; i < config->cron_count && entry != NULL; i++, entry = entry->next) {
         check_name(loading, "cron", entry);
         config->cron[i].name = fill_entry(loading, "cron", cron_fields, entry, &config->cron[i]);
+        schedule_read(&config->cron[i], entry, &config->arena, loading->diagnostics);
     }
 }
 
@@ -213,6 +215,19 @@ struct job_limits config_handler_limits(const struct handler_config *handler)
         .max_attempts = handler->max_attempts,
         .max_stalls = handler->max_stalls,
     };
+}
+
+struct job config_cron_job(const struct cron_config *cron)
+{
+    struct job job = job_defaults();
+
+    job.type = cron->type;
+    job.queue = cron->queue;
+    job.payload = cron->payload;
+    job.priority = cron->priority;
+    job.key = cron->key;
+    job.max_attempts = cron->max_attempts;
+    return job;
 }
 
 void config_done(struct config *config)

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "config/diagnostics.h"
 #include "config/field.h"
+#include "job/cron_due.h"
 #include "job/job.h"
 #include "job/retry.h"
 
@@ -92,16 +93,12 @@ struct handler_config {
     struct limits_config limits;
 };
 
-enum cron_catch_up {
-    CATCH_UP_LAST,
-    CATCH_UP_ALL,
-    CATCH_UP_NONE,
-};
-
 struct cron_config {
     const char *name;
-    const char *schedule;
+    const char *schedule; /* as written */
     const char *timezone;
+    struct cron times;       /* what the schedule says */
+    const struct zone *zone; /* whose clock it is by */
     const char *type;
     const char *queue;
     struct bytes payload; /* JSON */
@@ -159,6 +156,9 @@ bool config_load(const char *path, struct config *config_out,
 /* The limits that job_limits_resolve() takes. */
 struct job_limits config_default_limits(const struct config *config);
 struct job_limits config_handler_limits(const struct handler_config *handler);
+
+/* The job that an entry stands for, without an id. It points into the config. */
+struct job config_cron_job(const struct cron_config *cron);
 
 void config_done(struct config *config);
 

@@ -15,7 +15,7 @@ static const char *const catch_ups[] = {
 /* clang-format off */
 const struct field cron_fields[] = {
     TEXT  (cron_config, schedule,     .fallback = NULL, .example = "\"0 3 * * *\"",
-           .help = "minute, hour, day of month, month, day of week"),
+           .help = "minute, hour, day of month, month, day of week; or @daily"),
     TEXT  (cron_config, timezone,     .fallback = "UTC",
            .help = "whose clock that is, e.g. Europe/Berlin"),
     NAME  (cron_config, type,         .fallback = NULL, .example = "report:build",

@@ -223,9 +223,6 @@ static void warn_of_gaps(const struct config *config)
 {
     if (config->has_http)
         log_warning("config_ignored", "key=http reason=%s", "this thd has no HTTP server yet");
-    for (size_t i = 0; i < config->cron_count; i++)
-        log_warning("config_ignored", "key=cron name=%s reason=%s", config->cron[i].name,
-                    "this thd does not run schedules yet");
     for (size_t i = 0; i < config->queue_count; i++) {
         if (config->queues[i].rate.count > 0)
             log_warning("config_ignored", "key=rate queue=%s reason=%s", config->queues[i].name,

@@ -1,22 +1,40 @@
 /*
- * scheduler.c - `thd: scheduler`: scheduled jobs become ready when they are due.
+ * scheduler.c - `thd: scheduler`: scheduled jobs become ready when they are due, cron entries jobs.
  *
- * Woken when the next job is due, and once a second: it hears of no enqueue.
+ * Woken when the next job or cron entry is due, and once a second: it hears of no enqueue.
  */
 #include "periodic/scheduler.h"
 
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "periodic/crontab.h"
 #include "periodic/periodic.h"
 #include "periodic/promote.h"
+#include "process/process.h"
+#include "store/store.h"
 
 static bool make_ready(void *context, struct store *store, usec_t *next_out, struct error *err)
 {
-    (void)context;
-    return promote_pass(store, JOB_SCHEDULED, next_out, err);
+    struct crontab *crontab = context;
+    usec_t next_slot = 0;
+
+    if (!crontab_pass(crontab, store, store_now(store), &next_slot, err) ||
+        !promote_pass(store, JOB_SCHEDULED, next_out, err))
+        return false;
+    const usec_t wake_at = promote_wake_at(next_slot, store_now(store), clock_boot());
+    if (wake_at < *next_out)
+        *next_out = wake_at;
+    return true;
 }
 
 int scheduler_main(struct process *process)
 {
-    const struct periodic scheduler = {.pass = make_ready};
+    CLEANUP(crontab_done) struct crontab crontab = {0};
+    const struct periodic scheduler = {.pass = make_ready, .context = &crontab};
+    struct error err;
 
+    if (!crontab_init(&crontab, process->config, &err))
+        return process_fail(&err);
     return periodic_run(process, &scheduler);
 }

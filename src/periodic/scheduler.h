@@ -1,5 +1,5 @@
 /*
- * scheduler.h - `thd: scheduler`: scheduled jobs become ready when they are due.
+ * scheduler.h - `thd: scheduler`: scheduled jobs become ready when they are due, cron entries jobs.
  */
 #ifndef PERIODIC_SCHEDULER_H
 #define PERIODIC_SCHEDULER_H

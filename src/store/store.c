@@ -267,15 +267,31 @@ bool store_prune(struct store *store, const struct retention *keep, usec_t now, 
     return is_open(store, err) && store->driver->prune(store, keep, now, limit, removed_out, err);
 }
 
+static bool check_schedule(const char *name, struct error *err)
+{
+    return job_name_is_valid(name) ||
+           error_set(err, TH_E_INVALID, "cron: a name is 1 to %d of A-Z a-z 0-9 _ . : -",
+                     JOB_NAME_MAX);
+}
+
 bool store_cron_enqueue(struct store *store, const char *name, usec_t slot, struct job *job,
                         usec_t now, bool *stored_out, struct error *err)
 {
-    if (!is_open(store, err) || !job_validate(job, store->max_payload, err))
-        return false;
-    if (!job_name_is_valid(name))
-        return error_set(err, TH_E_INVALID, "cron: a name is 1 to %d of A-Z a-z 0-9 _ . : -",
-                         JOB_NAME_MAX);
-    return store->driver->cron_enqueue(store, name, slot, job, now, stored_out, err);
+    return is_open(store, err) && job_validate(job, store->max_payload, err) &&
+           check_schedule(name, err) &&
+           store->driver->cron_enqueue(store, name, slot, job, now, stored_out, err);
+}
+
+bool store_cron_last(struct store *store, const char *name, usec_t *slot_out, struct error *err)
+{
+    return is_open(store, err) && check_schedule(name, err) &&
+           store->driver->cron_last(store, name, slot_out, err);
+}
+
+bool store_cron_mark(struct store *store, const char *name, usec_t slot, struct error *err)
+{
+    return is_open(store, err) && check_schedule(name, err) &&
+           store->driver->cron_mark(store, name, slot, err);
 }
 
 /* ---- pools ---- */

@@ -161,6 +161,14 @@ bool store_prune(struct store *store, const struct retention *keep, usec_t now, 
 bool store_cron_enqueue(struct store *store, const char *name, usec_t slot, struct job *job,
                         usec_t now, bool *stored_out, struct error *err) MUST_CHECK;
 
+/* The last slot of this name; 0 when there is none yet. */
+bool store_cron_last(struct store *store, const char *name, usec_t *slot_out,
+                     struct error *err) MUST_CHECK;
+
+/* Keeps `slot` as the last one of a name that has none yet, without a job. */
+bool store_cron_mark(struct store *store, const char *name, usec_t slot,
+                     struct error *err) MUST_CHECK;
+
 /* ---- pools ---- */
 
 struct pool {

@@ -68,6 +68,8 @@ START_TEST(later_calls_fail_closed)
     MUST_FAIL(TH_E_INVALID, store_pool_remove_silent(closed, NOW, &pools, &err));
     MUST_FAIL(TH_E_INVALID, store_stats(closed, &stats, &err));
     MUST_FAIL(TH_E_INVALID, store_cron_enqueue(closed, "cron", NOW, &job, NOW, &flag, &err));
+    MUST_FAIL(TH_E_INVALID, store_cron_last(closed, "cron", &moment, &err));
+    MUST_FAIL(TH_E_INVALID, store_cron_mark(closed, "cron", NOW, &err));
     MUST_FAIL(TH_E_INVALID, store_wait_fd(closed, &fd, &err));
     MUST_FAIL(TH_E_INVALID, store_wait(closed, 0, &flag, &err));
     MUST_FAIL(TH_E_INVALID, store_get(closed, &job.id, &jobs, &err));
@@ -425,6 +427,48 @@ START_TEST(cron_enqueue_that_meets_a_conflict_does_not_use_its_slot_up)
 }
 END_TEST
 
+static usec_t last_slot(struct scene *scene, const char *name)
+{
+    struct error err = {0};
+    usec_t slot = -1;
+
+    MUST(store_cron_last(scene->store, name, &slot, &err));
+    return slot;
+}
+
+START_TEST(the_last_slot_of_a_schedule_is_kept)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+
+    ck_assert_int_eq(last_slot(&scene, "nightly"), 0);
+    ck_assert(cron(&scene, "nightly", NOW));
+    ck_assert_int_eq(last_slot(&scene, "nightly"), NOW);
+    ck_assert(!cron(&scene, "nightly", NOW - 1));
+    ck_assert_int_eq(last_slot(&scene, "nightly"), NOW);
+    ck_assert(cron(&scene, "nightly", NOW + 1));
+    ck_assert_int_eq(last_slot(&scene, "nightly"), NOW + 1);
+    ck_assert_int_eq(last_slot(&scene, "hourly"), 0);
+}
+END_TEST
+
+START_TEST(only_a_schedule_without_a_slot_is_marked)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    struct error err = {0};
+
+    MUST(store_cron_mark(scene.store, "nightly", NOW, &err));
+    ck_assert_int_eq(last_slot(&scene, "nightly"), NOW);
+    MUST(store_cron_mark(scene.store, "nightly", NOW + 1, &err));
+    ck_assert_int_eq(last_slot(&scene, "nightly"), NOW);
+    ck_assert(!cron(&scene, "nightly", NOW));
+    ck_assert(cron(&scene, "nightly", NOW + 1));
+    MUST(store_cron_mark(scene.store, "nightly", NOW + 2, &err));
+    ck_assert_int_eq(last_slot(&scene, "nightly"), NOW + 1);
+    ck_assert_uint_eq(scene_count(&scene), 1);
+    MUST_FAIL(TH_E_INVALID, store_cron_mark(scene.store, "", NOW, &err));
+}
+END_TEST
+
 Suite *faults_suite(void)
 {
     Suite *suite = suite_create("faults");
@@ -449,6 +493,8 @@ Suite *faults_suite(void)
 
     tcase_add_test(cron_group, cron_enqueue_stores_each_slot_once_among_32_racers);
     tcase_add_test(cron_group, cron_enqueue_takes_only_later_slots);
+    tcase_add_test(cron_group, the_last_slot_of_a_schedule_is_kept);
+    tcase_add_test(cron_group, only_a_schedule_without_a_slot_is_marked);
     tcase_add_test(cron_group, cron_enqueue_that_meets_a_conflict_does_not_use_its_slot_up);
     return suite;
 }

@@ -99,6 +99,7 @@ Suite *starts_suite(void);
 
 /* periodic */
 Suite *beat_suite(void);
+Suite *crontab_suite(void);
 Suite *periodic_suite(void);
 Suite *promote_suite(void);
 Suite *reap_suite(void);

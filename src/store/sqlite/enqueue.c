@@ -268,35 +268,3 @@ bool sqlite_enqueue(struct store *store, const struct job *jobs, size_t count, u
     return sqlite_begin_write(sqlite, err) &&
            sqlite_end(sqlite, enqueue_all(sqlite, jobs, count, now, enqueued_out, err), err);
 }
-
-static bool take_slot(struct sqlite *sqlite, const char *name, usec_t slot, bool *taken_out,
-                      struct error *err)
-{
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_CRON_ADVANCE);
-
-    query_text(&query, name);
-    query_int(&query, slot);
-    if (!query_run(&query, err))
-        return false;
-    *taken_out = query_changes(&query) == 1;
-    return true;
-}
-
-static bool enqueue_slot(struct sqlite *sqlite, const char *name, usec_t slot,
-                         const struct job *job, usec_t now, bool *stored_out, struct error *err)
-{
-    struct enqueued enqueued;
-
-    if (!take_slot(sqlite, name, slot, stored_out, err))
-        return false;
-    return !*stored_out || enqueue_one(sqlite, job, now, &enqueued, err);
-}
-
-bool sqlite_cron_enqueue(struct store *store, const char *name, usec_t slot, const struct job *job,
-                         usec_t now, bool *stored_out, struct error *err)
-{
-    struct sqlite *sqlite = sqlite_of(store);
-
-    return sqlite_begin_write(sqlite, err) &&
-           sqlite_end(sqlite, enqueue_slot(sqlite, name, slot, job, now, stored_out, err), err);
-}

@@ -11,12 +11,16 @@
 /* enqueue.c */
 bool sqlite_enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
                     struct enqueued *enqueued_out, struct error *err);
-bool sqlite_cron_enqueue(struct store *store, const char *name, usec_t slot, const struct job *job,
-                         usec_t now, bool *stored_out, struct error *err);
 
 /* One job, inside the caller's transaction. */
 bool enqueue_one(struct sqlite *sqlite, const struct job *job, usec_t now,
                  struct enqueued *enqueued_out, struct error *err) MUST_CHECK;
+
+/* cron.c */
+bool sqlite_cron_enqueue(struct store *store, const char *name, usec_t slot, const struct job *job,
+                         usec_t now, bool *stored_out, struct error *err);
+bool sqlite_cron_last(struct store *store, const char *name, usec_t *slot_out, struct error *err);
+bool sqlite_cron_mark(struct store *store, const char *name, usec_t slot, struct error *err);
 
 /* exchange.c */
 bool sqlite_exchange(struct store *store, const struct settlement_list *finished,

@@ -196,6 +196,10 @@ SELECT EXISTS (SELECT 1 FROM idempotency WHERE expires_at <= ?)
 -- name: cron_advance
 INSERT INTO cron (name, slot) VALUES (?, ?)
 ON CONFLICT (name) DO UPDATE SET slot = excluded.slot WHERE excluded.slot > slot
+-- name: cron_last
+SELECT slot FROM cron WHERE name = ?
+-- name: cron_mark
+INSERT INTO cron (name, slot) VALUES (?, ?) ON CONFLICT (name) DO NOTHING
 -- name: pool_put
 INSERT INTO pool (name, host, pid, started_at, beat_at, status) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET host = excluded.host, pid = excluded.pid,

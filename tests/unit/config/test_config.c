@@ -154,6 +154,13 @@ START_TEST(the_documented_config_is_read_as_documented)
     ck_assert_str_eq(config.handlers[3].on_dead.queue, "default");
     ck_assert_str_eq(config.cron[0].schedule, "0 3 * * *");
     ck_assert_str_eq(config.cron[0].timezone, "Europe/Berlin");
+    ck_assert_uint_eq(config.cron[0].times.hours, 1 << 3);
+    ck_assert_str_eq(config.cron[0].zone->name, "Europe/Berlin");
+    const struct job job = config_cron_job(&config.cron[0]);
+    ck_assert_str_eq(job.type, "report:build");
+    ck_assert_str_eq(job.queue, "default");
+    ck_assert_int_eq(job.priority, 5);
+    ck_assert_str_eq((const char *)job.payload.data, "{\"day\":\"yesterday\"}");
     ck_assert(config.has_http);
 }
 END_TEST
@@ -205,11 +212,30 @@ static const struct {
      "end maybe a *\n"},
     {"a queue that is no name", "queues: {'a b': {}}\n",
      "jobs.yaml:1:10: queues: 'a b' is no name: use 1 to 128 of A-Z a-z 0-9 _ . : -\n"},
-    {"a cron entry that is no name", "cron: {'': {schedule: s, type: t}}\n",
+    {"a cron entry that is no name", "cron: {'': {schedule: '@daily', type: t}}\n",
      "jobs.yaml:1:8: cron: '' is no name: use 1 to 128 of A-Z a-z 0-9 _ . : -\n"},
     {"a payload over max_payload",
-     "max_payload: 8\ncron: {n: {schedule: s, type: t, payload: 'much too long'}}\n",
-     "jobs.yaml:2:43: cron.n.payload: is 15 bytes long, which is over max_payload\n"},
+     "max_payload: 8\ncron: {n: {schedule: '@daily', type: t, payload: 'much too long'}}\n",
+     "jobs.yaml:2:50: cron.n.payload: is 15 bytes long, which is over max_payload\n"},
+    {"a schedule that is none", "cron: {n: {schedule: s, type: t}}\n",
+     "jobs.yaml:1:22: cron.n.schedule: a schedule has five fields, minute, hour, day of month, "
+     "month and day of week, or six with the second before them; this one has 1\n"},
+    {"a minute that is none", "cron:\n  n: {type: t, schedule: 61 * * * *}\n",
+     "jobs.yaml:2:26: cron.n.schedule: minute '61' is not within 0 to 59\n"},
+    {"a day that never comes", "cron: {n: {schedule: 0 0 30 2 *, type: t}}\n",
+     "jobs.yaml:1:22: cron.n.schedule: this never comes: none of its months has such a day\n"},
+    {"a misspelt zone", "cron: {n: {schedule: '@daily', timezone: Europe/Berln, type: t}}\n",
+     "jobs.yaml:1:42: cron.n.timezone: 'Europe/Berln' is no time zone (did you mean "
+     "'Europe/Berlin'?)\n"},
+    {"a zone out of the folder", "cron: {n: {schedule: '@daily', timezone: ../x, type: t}}\n",
+     "jobs.yaml:1:42: cron.n.timezone: '../x' is no time zone\n"},
+    {"both are wrong", "cron: {n: {schedule: '@dayly', timezone: utc, type: t}}\n",
+     "jobs.yaml:1:22: cron.n.schedule: '@dayly' is no schedule (did you mean '@daily'?)\n"
+     "jobs.yaml:1:42: cron.n.timezone: 'utc' is no time zone (did you mean 'UTC'?)\n"},
+    {"what is not enabled is read, too", "cron: {n: {schedule: s, type: t, enabled: no}}\n",
+     "jobs.yaml:1:22: cron.n.schedule: a schedule has five fields, minute, hour, day of month, "
+     "month and day of week, or six with the second before them; this one has 1\n"
+     "jobs.yaml:1:43: cron.n.enabled: 'no' is neither true nor false\n"},
     {"all addresses without a token", "http: {listen: '0.0.0.0:7460'}\n",
      REACHABLE("0.0.0.0:7460")},
     {"an address without a token", "http: {listen: '10.0.0.1:7460'}\n", REACHABLE("10.0.0.1:7460")},
@@ -253,10 +279,10 @@ START_TEST(a_key_of_256_bytes_is_long_enough)
 {
     char text[512];
 
-    snprintf(text, sizeof(text), "cron: {n: {schedule: s, type: t, key: %0*d}}\n", 256, 1);
+    snprintf(text, sizeof(text), "cron: {n: {schedule: '@daily', type: t, key: %0*d}}\n", 256, 1);
     folder_expect_for("256", text, "");
-    snprintf(text, sizeof(text), "cron: {n: {schedule: s, type: t, key: %0*d}}\n", 257, 1);
-    folder_expect_for("257", text, "jobs.yaml:1:39: cron.n.key: is 257 bytes long: use 1 to 256\n");
+    snprintf(text, sizeof(text), "cron: {n: {schedule: '@daily', type: t, key: %0*d}}\n", 257, 1);
+    folder_expect_for("257", text, "jobs.yaml:1:46: cron.n.key: is 257 bytes long: use 1 to 256\n");
 }
 END_TEST
 

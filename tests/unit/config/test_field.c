@@ -33,7 +33,8 @@ static const struct {
      "jobs.yaml:1:17: unknown key 'wight' in 'queues.mail' (did you mean 'weight'?)\n"},
     {"one that would move the cursor", "\"\\e[2J\": 1\n",
      "jobs.yaml:1:1: unknown key '\\x1b[2J'\n"},
-    {"a missing key", "cron: {n: {schedule: s}}\n", "jobs.yaml:1:8: 'cron.n' needs 'type'\n"},
+    {"a missing key", "cron: {n: {schedule: '@daily'}}\n",
+     "jobs.yaml:1:8: 'cron.n' needs 'type'\n"},
     {"missing in an entry without anything", "cron:\n  n:\n",
      "jobs.yaml:2:3: 'cron.n' needs 'schedule'\njobs.yaml:2:3: 'cron.n' needs 'type'\n"},
     {"missing in a section", "handlers: {a: {command: x, on_dead: {queue: q}}}\n",
@@ -107,8 +108,8 @@ static const struct {
     {"text that is not there", "backend:\n",
      "jobs.yaml:1:9: backend: expected text, not nothing\n"},
     /* name */
-    {"a name with a space", "cron: {n: {schedule: s, type: a b}}\n",
-     "jobs.yaml:1:31: cron.n.type: 'a b' " NAME_FORM},
+    {"a name with a space", "cron: {n: {schedule: '@daily', type: a b}}\n",
+     "jobs.yaml:1:38: cron.n.type: 'a b' " NAME_FORM},
     {"a pool's name of 101 letters",
      "pool: {pool_id: "
      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -284,7 +285,8 @@ START_TEST(a_payload_is_the_json_that_says_the_same)
     CLEANUP(config_done) struct config config = {0};
     char text[256];
 
-    snprintf(text, sizeof(text), "cron:\n  n:\n    schedule: s\n    type: t\n    payload: %s\n",
+    snprintf(text, sizeof(text),
+             "cron:\n  n:\n    schedule: '@daily'\n    type: t\n    payload: %s\n",
              payloads[_i].yaml);
     folder_load_text(text, &config);
     ck_assert_str_eq((const char *)config.cron[0].payload.data, payloads[_i].json);

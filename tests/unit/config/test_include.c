@@ -17,7 +17,8 @@ START_TEST(included_files_add_queues_handlers_and_cron)
     CLEANUP(config_done) struct config config = {0};
 
     folder_write("conf.d/b.yaml", "handlers:\n  b" HANDLER "queues: {bulk: {weight: 2}}\n");
-    folder_write("conf.d/a.yaml", "handlers:\n  a" HANDLER "cron: {c: {schedule: s, type: t}}\n");
+    folder_write("conf.d/a.yaml",
+                 "handlers:\n  a" HANDLER "cron: {c: {schedule: '@daily', type: t}}\n");
     folder_write("conf.d/.hidden.yaml", "nonsense: 1\n");
     folder_write("conf.d/notes.txt", "nonsense: 1\n");
     folder_load_text("include: [conf.d/*.yaml]\nhandlers:\n  main" HANDLER "queues: {mail: {}}\n",

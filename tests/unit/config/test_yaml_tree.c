@@ -39,8 +39,8 @@ static const struct {
      "jobs.yaml:2:1: key 'max_payload' stands here and at jobs.yaml:1:1\n"
      "jobs.yaml:3:1: key 'max_payload' stands here and at jobs.yaml:2:1\n"},
     {"a key twice where nobody looks for it",
-     "cron: {x: {schedule: a, type: b, payload: {k: 1, k: 2}}}\n",
-     "jobs.yaml:1:50: key 'k' stands here and at jobs.yaml:1:44\n"},
+     "cron: {x: {schedule: '@daily', type: b, payload: {k: 1, k: 2}}}\n",
+     "jobs.yaml:1:57: key 'k' stands here and at jobs.yaml:1:51\n"},
     {"a list as key", "? [a, b]\n: c\n", "jobs.yaml:1:3: a key must be a word, not a list\n"},
     {"a list", "- pool\n",
      "jobs.yaml:1:1: a config is a map of keys, such as 'pool:', not a list\n"},
@@ -98,10 +98,10 @@ START_TEST(a_config_may_be_empty)
 }
 END_TEST
 
-/* cron: {x: {schedule: s, type: t, payload: [[[...]]]}}, with so many brackets. */
+/* cron: {x: {schedule: '@daily', type: t, payload: [[[...]]]}}, with so many brackets. */
 static void write_nested(size_t brackets)
 {
-    char text[256] = "cron: {x: {schedule: s, type: t, payload: ";
+    char text[256] = "cron: {x: {schedule: '@daily', type: t, payload: ";
     size_t length = strlen(text);
 
     memset(text + length, '[', brackets);
@@ -115,7 +115,7 @@ START_TEST(thirty_two_levels_are_deep_enough)
     write_nested(29);
     folder_expect("32 levels", "");
     write_nested(30);
-    folder_expect("33 levels", "jobs.yaml:1:72: this is nested more than 32 levels deep\n");
+    folder_expect("33 levels", "jobs.yaml:1:79: this is nested more than 32 levels deep\n");
 }
 END_TEST
 

@@ -57,7 +57,7 @@ static const struct {
     {"a clock that was set back", DAILY, "UTC", CATCH_UP_ALL, LAST_RUN, "2024-04-01T00:00:00Z", 0,
      NULL, NULL},
     {"all is bounded", MINUTELY, "UTC", CATCH_UP_ALL, LAST_RUN, THREE_ON, CRON_SLOTS_MAX,
-     "2024-05-01T03:01:00Z", "2024-05-01T19:40:00Z"},
+     "2024-05-01T03:01:00Z", "2024-05-01T04:40:00Z"},
     {"last of many is the last", MINUTELY, "UTC", CATCH_UP_LAST, LAST_RUN, "2024-05-04T12:00:40Z",
      1, THREE_ON, THREE_ON},
     {"a second that was missed by a pass is on time", SECONDLY, "UTC", CATCH_UP_LAST, LAST_RUN,
@@ -111,7 +111,7 @@ START_TEST(all_gets_every_slot_once_in_several_passes)
         }
     }
     ck_assert_int_eq(last, now);
-    ck_assert_uint_eq(passes, 5);
+    ck_assert_uint_eq(passes, 49);
 }
 END_TEST
 

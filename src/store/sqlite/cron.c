@@ -1,0 +1,72 @@
+/*
+ * cron.c - the last slot of each schedule, and the job of the next one.
+ */
+#include "base/cleanup.h"
+#include "store/sqlite/query.h"
+#include "store/sqlite/sqlite_jobs.h"
+
+static bool take_slot(struct sqlite *sqlite, const char *name, usec_t slot, bool *taken_out,
+                      struct error *err)
+{
+    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_CRON_ADVANCE);
+
+    query_text(&query, name);
+    query_int(&query, slot);
+    if (!query_run(&query, err))
+        return false;
+    *taken_out = query_changes(&query) == 1;
+    return true;
+}
+
+static bool enqueue_slot(struct sqlite *sqlite, const char *name, usec_t slot,
+                         const struct job *job, usec_t now, bool *stored_out, struct error *err)
+{
+    struct enqueued enqueued;
+
+    if (!take_slot(sqlite, name, slot, stored_out, err))
+        return false;
+    return !*stored_out || enqueue_one(sqlite, job, now, &enqueued, err);
+}
+
+bool sqlite_cron_enqueue(struct store *store, const char *name, usec_t slot, const struct job *job,
+                         usec_t now, bool *stored_out, struct error *err)
+{
+    struct sqlite *sqlite = sqlite_of(store);
+
+    return sqlite_begin_write(sqlite, err) &&
+           sqlite_end(sqlite, enqueue_slot(sqlite, name, slot, job, now, stored_out, err), err);
+}
+
+static bool read_last(struct sqlite *sqlite, const char *name, usec_t *slot_out, struct error *err)
+{
+    bool found;
+    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_CRON_LAST);
+
+    query_text(&query, name);
+    if (!query_row(&query, &found, err))
+        return false;
+    *slot_out = found ? column_int(&query) : 0;
+    return true;
+}
+
+bool sqlite_cron_last(struct store *store, const char *name, usec_t *slot_out, struct error *err)
+{
+    return read_last(sqlite_of(store), name, slot_out, err);
+}
+
+static bool put_mark(struct sqlite *sqlite, const char *name, usec_t slot, struct error *err)
+{
+    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_CRON_MARK);
+
+    query_text(&query, name);
+    query_int(&query, slot);
+    return query_run(&query, err);
+}
+
+bool sqlite_cron_mark(struct store *store, const char *name, usec_t slot, struct error *err)
+{
+    struct sqlite *sqlite = sqlite_of(store);
+
+    return sqlite_begin_write(sqlite, err) &&
+           sqlite_end(sqlite, put_mark(sqlite, name, slot, err), err);
+}
