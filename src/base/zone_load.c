@@ -62,10 +62,7 @@ bool zone_load(const char *name, struct arena *arena, const struct zone **zone_o
                struct error *err)
 {
     CLEANUP(buffer_done) struct buffer file = BUFFER(TZIF_MAX);
-    struct zone *zone = arena_alloc(arena, sizeof *zone);
 
-    if (zone == NULL)
-        return error_no_memory(err);
     if (text_equal(name, zone_utc.name)) {
         *zone_out = &zone_utc;
         return true;
@@ -73,6 +70,9 @@ bool zone_load(const char *name, struct arena *arena, const struct zone **zone_o
     if (!is_name(name) || !read_zone(name, &file, err))
         return refuse_name(name, err);
 
+    struct zone *zone = arena_alloc(arena, sizeof *zone);
+    if (zone == NULL)
+        return error_no_memory(err);
     const struct bytes bytes = {(const unsigned char *)buffer_str(&file), file.length};
     if (!tzif_parse(bytes, arena, zone, err))
         return error_prefix(err, "time zone %s", name);

@@ -17,8 +17,9 @@ enum cron_catch_up {
     CATCH_UP_NONE,
 };
 
-#define CRON_SLOTS_MAX 100 /* in one pass, each a transaction; the others are due in the next one  \
-                            */
+#define CRON_SLOTS_MAX                                                                             \
+    100 /* in one pass, each a transaction; the others are due in the next one                     \
+         */
 
 /* A slot is late for so long before it counts as missed: who enqueues sleeps, and stores are slow.
  */

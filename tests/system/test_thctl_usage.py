@@ -8,7 +8,7 @@ import unittest
 from harness import THCTL, Case
 
 COMMANDS = ["enqueue", "ls", "show", "logs", "cancel", "retry", "rm", "stats", "queues", "pools",
-            "pause", "resume", "init", "migrate", "help"]
+            "cron", "pause", "resume", "init", "migrate", "help"]
 AN_ID = "0193f0a2-7c1d-7abc-8def-0123456789ab"
 
 

@@ -1,0 +1,218 @@
+/*
+ * cron.c - `thctl cron`: the cron entries of the config, and running one of them now.
+ *
+ * What runs when is in the config, what has run is in the store. A pool with another config may run
+ * other entries.
+ */
+#include "base/buffer.h"
+#include "base/calendar.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/excerpt.h"
+#include "base/json_writer.h"
+#include "base/text.h"
+#include "job/cron_describe.h"
+#include "thctl/session.h"
+#include "thctl/submit.h"
+#include "thctl/table.h"
+#include "thctl/when.h"
+
+#define LINE_MAX ((size_t)64 * 1024)
+#define RUN      "run"
+
+/* clang-format off */
+static const struct table_column columns[] = {
+    {.title = "NAME"},
+    {.title = "SCHEDULE", .cut_from = 16},
+    {.title = "NEXT"},
+    {.title = "LAST", .expendable = 2},
+    {.title = "TYPE", .expendable = 1},
+};
+/* clang-format on */
+
+/* An entry as it is shown. */
+struct sight {
+    const struct cron_config *cron;
+    usec_t next, last; /* 0: none */
+};
+
+static bool look(struct session *session, const struct cron_config *cron, usec_t now,
+                 struct sight *sight_out, struct error *err)
+{
+    usec_t last = 0;
+
+    if (!store_cron_last(session->store, cron->name, &last, err))
+        return false;
+    *sight_out = (struct sight){
+        .cron = cron,
+        .next = cron->enabled ? cron_next(&cron->times, cron->zone, now) : 0,
+        .last = cron_is_mark(last) ? 0 : last,
+    };
+    return true;
+}
+
+/* "at 03:00 every day (Europe/Berlin)" */
+static void add_words(struct buffer *out, const struct cron_config *cron)
+{
+    cron_describe(&cron->times, out);
+    if (!text_equal(cron->timezone, zone_utc.name))
+        buffer_printf(out, " (%s)", cron->timezone);
+}
+
+/* "2026-01-31 03:00 (in 5h)", by the clock of the entry. */
+static void add_next(struct buffer *out, const struct sight *sight, usec_t now)
+{
+    const int64_t local = zone_local(sight->cron->zone, sight->next / USEC_PER_SEC);
+    const struct calendar_date date = calendar_date(calendar_divide(local, SECONDS_PER_DAY));
+    const int second = (int)(local - calendar_divide(local, SECONDS_PER_DAY) * SECONDS_PER_DAY);
+    char relative[WHEN_TEXT_SIZE];
+
+    buffer_printf(out, "%04" PRId64 "-%02d-%02d %02d:%02d", date.year, date.month, date.day,
+                  second / 3600, second / 60 % 60);
+    if (second % 60 != 0)
+        buffer_printf(out, ":%02d", second % 60);
+    buffer_printf(out, " (%s)", when_relative(sight->next, now, relative));
+}
+
+static void add_row(struct table *table, const struct sight *sight, usec_t now)
+{
+    CLEANUP(buffer_done) struct buffer words = BUFFER(LINE_MAX);
+    CLEANUP(buffer_done) struct buffer next = BUFFER(LINE_MAX);
+    char last[WHEN_TEXT_SIZE];
+
+    add_words(&words, sight->cron);
+    table_add(table, COLOUR_NONE, sight->cron->name);
+    table_add(table, COLOUR_NONE, buffer_str(&words));
+    if (sight->next != 0) {
+        add_next(&next, sight, now);
+        table_add(table, COLOUR_NONE, buffer_str(&next));
+    } else {
+        table_add(table, COLOUR_DIM, sight->cron->enabled ? "-" : "disabled");
+    }
+    if (sight->last != 0)
+        table_add(table, COLOUR_NONE, when_relative(sight->last, now, last));
+    else
+        table_add(table, COLOUR_DIM, "-");
+    table_add(table, COLOUR_NONE, sight->cron->type);
+}
+
+static void print_json(struct session *session, const struct sight *sight)
+{
+    CLEANUP(buffer_done) struct buffer line = BUFFER(LINE_MAX);
+    CLEANUP(buffer_done) struct buffer words = BUFFER(LINE_MAX);
+    struct json_writer json = {.out = &line};
+
+    add_words(&words, sight->cron);
+    json_write_open(&json, NULL, '{');
+    json_write_text(&json, "name", sight->cron->name);
+    json_write_text(&json, "schedule", sight->cron->schedule);
+    json_write_text(&json, "words", buffer_str(&words));
+    json_write_text(&json, "timezone", sight->cron->timezone);
+    json_write_time(&json, "next", sight->next);
+    json_write_time(&json, "last", sight->last);
+    json_write_text(&json, "type", sight->cron->type);
+    json_write_text(&json, "queue", sight->cron->queue);
+    json_write_bool(&json, "enabled", sight->cron->enabled);
+    json_write_close(&json, '}');
+    output_line(&session->out, &line);
+}
+
+static enum status list(struct session *session)
+{
+    CLEANUP(table_done)
+    struct table table = {.columns = columns, .column_count = COUNT_OF(columns)};
+    const struct config *config = &session->config;
+    struct error err;
+
+    enum status status = session_open(session, SESSION_LOOK);
+    if (status != STATUS_OK)
+        return status;
+    const usec_t now = store_now(session->store);
+    for (size_t i = 0; i < config->cron_count; i++) {
+        struct sight sight;
+
+        if (!look(session, &config->cron[i], now, &sight, &err))
+            return session_fail(&err);
+        if (session->json)
+            print_json(session, &sight);
+        else
+            add_row(&table, &sight, now);
+    }
+    if (config->cron_count == 0 && !session->json)
+        output_remark("no cron entries in %s", config->path);
+    else if (!session->json)
+        table_print(&table, &session->out);
+    return STATUS_OK;
+}
+
+static bool find_entry(const struct config *config, const char *name,
+                       const struct cron_config **cron_out, struct error *err)
+{
+    AUTO_FREE const char **names = calloc(config->cron_count + 1, sizeof *names);
+    char shown[EXCERPT_SIZE];
+
+    if (names == NULL)
+        return error_no_memory(err);
+    for (size_t i = 0; i < config->cron_count; i++) {
+        names[i] = config->cron[i].name;
+        *cron_out = &config->cron[i];
+        if (text_equal(names[i], name))
+            return true;
+    }
+    const char *closest = text_closest(name, names, config->cron_count);
+    excerpt_of(name, shown);
+    if (closest != NULL)
+        return error_set(err, TH_E_NOT_FOUND, "no cron entry '%s' in %s (did you mean '%s'?)",
+                         shown, config->path, closest);
+    return error_set(err, TH_E_NOT_FOUND, "no cron entry '%s' in %s", shown, config->path);
+}
+
+/* Beside its schedule: no slot is used up. */
+static enum status run_now(struct session *session, const char *name)
+{
+    struct enqueue enqueue = session_enqueue(session);
+    const struct cron_config *cron = NULL;
+    struct enqueued enqueued;
+    struct error err;
+
+    if (!find_entry(&session->config, name, &cron, &err))
+        return session_refuse(&err);
+    enum status status = session_open(session, SESSION_MAKE);
+    if (status != STATUS_OK)
+        return status;
+    struct job job = config_cron_job(cron);
+    if (!submit_jobs(session, &enqueue, &job, 1, store_now(session->store), &enqueued, &err))
+        return session_fail(&err);
+    submit_print(session, &enqueued);
+    return STATUS_OK;
+}
+
+static enum status run(struct session *session, const struct option_value *options,
+                       const struct words *arguments)
+{
+    (void)options;
+    if (arguments->count > 0 && (!text_equal(arguments->items[0], RUN) || arguments->count != 2)) {
+        output_complain("cron takes nothing, or run NAME (see 'thctl cron --help')");
+        return STATUS_USAGE;
+    }
+    if (session->config.path == NULL) {
+        output_complain("cron entries are in a config: give --config jobs.yaml");
+        return STATUS_USAGE;
+    }
+    return arguments->count == 0 ? list(session) : run_now(session, arguments->items[1]);
+}
+
+static const char *const examples[] = {"cron", "--json cron", "cron run nightly", NULL};
+
+const struct command command_cron = {
+    .name = "cron",
+    .summary = "list the cron entries, or run one now",
+    .arguments = "[run NAME]",
+    .details = "Lists the entries of the config: when each is due next, by its own clock, and\n"
+               "when it was last. run enqueues the job of one at once and prints its id,\n"
+               "whether it is enabled or not; its schedule goes on as before.\n",
+    .examples = examples,
+    .options = options_none,
+    .max_arguments = 2,
+    .run = run,
+};
