@@ -61,7 +61,7 @@ static void keep_output(struct run *run, struct bytes data)
         run->listener->output(run->listener->context, data);
 }
 
-static void hear(void *context, enum execution_stream stream, struct bytes data)
+static void hear(void *context, enum program_stream stream, struct bytes data)
 {
     struct run *run = context;
 

@@ -1,8 +1,6 @@
 /*
  * execution.h - runs one program to its end, and everything that it started.
  *
- *     starting -> running -> stopping (TERM, then KILL) -> clearing (what it left behind) -> ended
- *
  * When a run has ended no process of it is left, and what it printed has been received, but for
  * what it may have handed to somebody outside. There is one run at a time.
  */
@@ -12,16 +10,10 @@
 #include "base/base.h"
 #include "process/orphans.h"
 #include "process/spawn.h"
+#include "worker/program.h"
 
 struct error;
 struct loop;
-
-enum execution_stream {
-    STREAM_INPUT,
-    STREAM_OUTPUT,
-    STREAM_ERROR,
-    STREAM_STEERING,
-};
 
 /* Why a run was stopped before it ended by itself. */
 enum execution_stop {
@@ -37,7 +29,7 @@ struct execution_plan {
     struct bytes input; /* for stdin; need not be read */
     usec_t timeout;     /* 0: none */
     usec_t kill_grace;  /* between TERM and KILL */
-    void (*received)(void *context, enum execution_stream stream, struct bytes data);
+    void (*received)(void *context, enum program_stream stream, struct bytes data);
     void *context;
 };
 
@@ -51,12 +43,12 @@ struct execution_end {
 
 struct execution;
 
-/* Makes this process the parent of all that is left behind. `spared` are children of it that are
- * none of ours; it may change between runs. */
 bool execution_open(struct loop *loop, struct execution **execution_out,
                     struct error *err) MUST_CHECK;
 void execution_close(struct execution **execution);
-void execution_spare(struct execution *execution, const pid_t *spared, size_t count);
+
+/* Those that a run is one of; for others that stay. */
+struct programs *execution_programs(const struct execution *execution);
 
 /* Steps the loop until the run has ended. False with TH_E_INTERNAL or TH_E_NO_MEMORY when this
  * process cannot go on; with any other code the program could not be started, and nothing ran. */

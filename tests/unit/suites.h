@@ -79,6 +79,7 @@ Suite *command_suite(void);
 Suite *execution_suite(void);
 Suite *output_suite(void);
 Suite *plugin_suite(void);
+Suite *program_suite(void);
 Suite *schema_limits_suite(void);
 Suite *schema_pattern_suite(void);
 Suite *schema_public_suite(void);

@@ -30,7 +30,7 @@ static struct buffer received[SPAWN_FDS] = {BUFFER(0), BUFFER(4096), BUFFER(4096
 static uint64_t received_count[SPAWN_FDS];
 static const char *const environment[] = {"PATH=/usr/bin:/bin", NULL};
 
-static void receive(void *context, enum execution_stream stream, struct bytes data)
+static void receive(void *context, enum program_stream stream, struct bytes data)
 {
     ck_assert_ptr_eq(context, &plan);
     received_count[stream] += data.length;
@@ -182,7 +182,7 @@ START_TEST(what_it_left_behind_is_gone_and_its_output_not_waited_for)
 }
 END_TEST
 
-static void stop_at_first_word(void *context, enum execution_stream stream, struct bytes data)
+static void stop_at_first_word(void *context, enum program_stream stream, struct bytes data)
 {
     receive(context, stream, data);
     execution_stop(execution, STOP_CANCEL, LONG_TIME);
@@ -190,7 +190,7 @@ static void stop_at_first_word(void *context, enum execution_stream stream, stru
 
 static int stolen = -1;
 
-static void steal_output(void *context, enum execution_stream stream, struct bytes data)
+static void steal_output(void *context, enum program_stream stream, struct bytes data)
 {
     char path[64];
 
@@ -257,7 +257,7 @@ START_TEST(the_grace_is_for_the_whole_group)
 }
 END_TEST
 
-static void stop_soon(void *context, enum execution_stream stream, struct bytes data)
+static void stop_soon(void *context, enum program_stream stream, struct bytes data)
 {
     receive(context, stream, data);
     execution_stop(execution, STOP_DRAIN, SHORT_GRACE);
@@ -273,7 +273,7 @@ START_TEST(a_group_that_outlives_its_leader_is_killed_after_the_grace)
 }
 END_TEST
 
-static void stop_twice(void *context, enum execution_stream stream, struct bytes data)
+static void stop_twice(void *context, enum program_stream stream, struct bytes data)
 {
     receive(context, stream, data);
     execution_stop(execution, STOP_DRAIN, LONG_TIME);
@@ -290,7 +290,7 @@ START_TEST(a_second_stop_brings_the_kill_forward_and_the_first_reason_stays)
 }
 END_TEST
 
-static void stop_when_over(void *context, enum execution_stream stream, struct bytes data)
+static void stop_when_over(void *context, enum program_stream stream, struct bytes data)
 {
     siginfo_t info;
 
@@ -329,22 +329,6 @@ START_TEST(whoever_else_uses_the_loop_is_served_meanwhile)
     run_shell("exec sleep 1000");
     ck_assert_int_eq(end.stop, STOP_DRAIN);
     ck_assert_int_eq(tick_count, 5);
-}
-END_TEST
-
-START_TEST(a_child_that_is_not_ours_is_spared)
-{
-    const pid_t other = fork();
-
-    if (other == 0) {
-        pause();
-        _exit(0);
-    }
-    execution_spare(execution, &other, 1);
-    ck_assert(try_shell("setsid sleep 1000 & echo x"));
-    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), 0);
-    execution_spare(execution, NULL, 0);
-    run_shell("exit 0");
 }
 END_TEST
 
@@ -393,7 +377,6 @@ static TCase *runs_case(const char *name)
     tcase_add_test(runs, a_second_stop_brings_the_kill_forward_and_the_first_reason_stays);
     tcase_add_test(runs, a_stop_that_comes_too_late_changes_nothing);
     tcase_add_test(runs, whoever_else_uses_the_loop_is_served_meanwhile);
-    tcase_add_test(runs, a_child_that_is_not_ours_is_spared);
     tcase_add_test(runs, time_and_memory_of_the_tree_are_measured);
     tcase_add_test(runs, a_program_that_cannot_start_is_no_failed_one);
     return runs;
