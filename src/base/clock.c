@@ -7,6 +7,11 @@
 #include <errno.h>
 #include <time.h>
 
+static usec_t usec_of(struct timespec time)
+{
+    return (usec_t)time.tv_sec * USEC_PER_SEC + time.tv_nsec / 1000;
+}
+
 static usec_t read_clock(clockid_t id)
 {
     struct timespec now;
@@ -14,7 +19,7 @@ static usec_t read_clock(clockid_t id)
 
     /* Both clocks exist on every Linux that runs this. */
     assert(!failed);
-    return (usec_t)now.tv_sec * USEC_PER_SEC + now.tv_nsec / 1000;
+    return usec_of(now);
 }
 
 usec_t clock_wall(void)
@@ -25,6 +30,16 @@ usec_t clock_wall(void)
 usec_t clock_boot(void)
 {
     return read_clock(CLOCK_BOOTTIME);
+}
+
+usec_t clock_cpu_of(pid_t pid)
+{
+    struct timespec used;
+    clockid_t id;
+
+    if (clock_getcpuclockid(pid, &id) || clock_gettime(id, &used))
+        return 0;
+    return usec_of(used);
 }
 
 void clock_sleep(usec_t duration)

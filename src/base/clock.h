@@ -9,8 +9,13 @@
 
 #include "base/base.h"
 
+#include <sys/types.h>
+
 usec_t clock_wall(void);
 usec_t clock_boot(void);
+
+/* CPU time that a process has used so far, without its children; 0 when it is gone. */
+usec_t clock_cpu_of(pid_t pid);
 
 /* Waits for so long, whatever signals come; for back-off, never for synchronisation. */
 void clock_sleep(usec_t duration);

@@ -85,6 +85,18 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+size_t text_fit(const char *text, size_t most)
+{
+    const struct bytes bytes = {(const unsigned char *)text, strnlen(text, most)};
+    size_t length = 0, next;
+
+    do {
+        next = text_character_length((struct bytes){bytes.data + length, bytes.length - length});
+        length += next;
+    } while (next > 0);
+    return length;
+}
+
 bool text_to_int(const char *text, int64_t min, int64_t max, int64_t *value_out)
 {
     /* strtoll() would also skip space and take a plus. */

@@ -14,6 +14,9 @@ bool text_is_utf8(struct bytes bytes);
 /* How many bytes the UTF-8 character has that `bytes` start with; 0 when there is none. */
 size_t text_character_length(struct bytes bytes);
 
+/* How many bytes of a text have room in `most`, up to the end of a character that is one. */
+size_t text_fit(const char *text, size_t most);
+
 /* A whole decimal number within [min, max]; no sign but '-', no spaces, nothing behind it. */
 bool text_to_int(const char *text, int64_t min, int64_t max, int64_t *value_out) MUST_CHECK;
 

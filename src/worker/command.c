@@ -10,8 +10,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/units.h"
 #include "process/account.h"
+#include "worker/ending.h"
 #include "worker/execution.h"
 #include "worker/output.h"
 #include "worker/steering.h"
@@ -19,7 +19,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define EXIT_DATA_ERROR        65  /* EX_DATAERR of sysexits.h */
 #define EXIT_TEMPORARY_FAILURE 75  /* EX_TEMPFAIL */
@@ -144,28 +143,15 @@ static enum outcome_kind kind_of_ending(const struct run *run)
 
 static enum outcome_kind kind_of(const struct run *run)
 {
-    switch (run->end.stop) {
-    case STOP_CANCEL:
-        return OUTCOME_CANCELLED;
-    case STOP_LOST_LEASE:
-    case STOP_DRAIN:
-        return OUTCOME_RELEASED;
-    case STOP_TIMEOUT:
-        return OUTCOME_FAILED;
-    case STOP_NONE:
-        return kind_of_ending(run);
-    }
-    abort(); /* a stop of no known kind */
+    return run->end.stop == STOP_NONE ? kind_of_ending(run) : ending_of_stop(run->end.stop);
 }
 
-static void say_ending(const struct run *run, struct buffer *text)
+static void say_why(const struct run *run, struct buffer *text)
 {
-    const char *name = sigabbrev_np(run->end.signal);
-
-    if (run->end.signal != 0 && name)
-        buffer_printf(text, "killed by SIG%s", name);
+    if (run->end.stop != STOP_NONE)
+        ending_say_stop(text, run->end.stop, run->job->timeout);
     else if (run->end.signal != 0)
-        buffer_printf(text, "killed by signal %d", run->end.signal);
+        ending_say_signal(text, run->end.signal);
     else if (run->steering.verdict == STEERING_DEAD && run->steering.reason[0] != '\0')
         buffer_text(text, run->steering.reason);
     else if (run->steering.verdict == STEERING_DEAD)
@@ -174,53 +160,15 @@ static void say_ending(const struct run *run, struct buffer *text)
         buffer_printf(text, "exit code %d", run->end.exit_code);
 }
 
-static void say_why(const struct run *run, struct buffer *text)
-{
-    char duration[UNITS_TEXT_SIZE];
-
-    switch (run->end.stop) {
-    case STOP_CANCEL:
-        buffer_text(text, "stopped on request");
-        return;
-    case STOP_LOST_LEASE:
-        buffer_text(text, "stopped after its lease was lost");
-        return;
-    case STOP_DRAIN:
-        buffer_text(text, "stopped with its pool");
-        return;
-    case STOP_TIMEOUT:
-        buffer_printf(text, "timed out after %s",
-                      units_format_duration(run->job->timeout, duration));
-        return;
-    case STOP_NONE:
-        say_ending(run, text);
-        return;
-    }
-}
-
 /* Why, and then what it had to say about it. */
 static const char *error_of(const struct run *run, struct arena *arena)
 {
     CLEANUP(buffer_done) struct buffer text = BUFFER(ERROR_MAX);
-    CLEANUP(buffer_done) struct buffer said = BUFFER(OUTPUT_TAIL_SIZE);
 
     say_why(run, &text);
-    tail_read_text(&run->error.tail, &said);
-    if (said.length > 0)
-        buffer_printf(&text, ": %s", said.data);
-    arena->failed |= text.failed || said.failed;
+    ending_add_tail(&text, &run->error.tail);
+    arena->failed |= text.failed;
     return arena_text(arena, buffer_str(&text));
-}
-
-static struct bytes bytes_of_tail(const struct tail *tail, struct arena *arena)
-{
-    CLEANUP(buffer_done) struct buffer bytes = BUFFER(OUTPUT_TAIL_SIZE);
-
-    tail_read(tail, &bytes);
-    arena->failed |= bytes.failed;
-    if (bytes.length == 0)
-        return (struct bytes){0};
-    return arena_bytes(arena, (struct bytes){(unsigned char *)bytes.data, bytes.length});
 }
 
 static struct bytes result_of(const struct run *run, enum outcome_kind kind, struct arena *arena)
@@ -230,7 +178,7 @@ static struct bytes result_of(const struct run *run, enum outcome_kind kind, str
     if (run->steering.has_result)
         return arena_bytes(arena, (struct bytes){(unsigned char *)said->data, said->length});
     if (run->command->result_is_stdout && kind == OUTCOME_DONE)
-        return bytes_of_tail(&run->output.tail, arena);
+        return ending_bytes(&run->output.tail, arena);
     return (struct bytes){0};
 }
 
@@ -256,26 +204,20 @@ static struct job_run record_of(const struct run *run)
     };
 }
 
-/* What was put off or stopped has no error of the job's, but its run shows why. */
-static bool is_error(enum outcome_kind kind)
-{
-    return kind == OUTCOME_FAILED || kind == OUTCOME_PERMANENT;
-}
-
 static void judge(const struct run *run, struct handler_report *report)
 {
     struct outcome *outcome = &report->outcome;
 
     outcome->kind = kind_of(run);
     outcome->run = record_of(run);
-    outcome->output = bytes_of_tail(&run->both, &report->arena);
+    outcome->output = ending_bytes(&run->both, &report->arena);
     outcome->result = result_of(run, outcome->kind, &report->arena);
     if (outcome->kind != OUTCOME_DONE)
         outcome->run.error = error_of(run, &report->arena);
     if (outcome->kind == OUTCOME_SNOOZED)
         outcome->snooze_for = snooze_of(run);
     report->could_not_start = outcome->kind == OUTCOME_RELEASED && run->end.stop == STOP_NONE;
-    if (is_error(outcome->kind) || report->could_not_start)
+    if (ending_is_error(outcome->kind) || report->could_not_start)
         outcome->error = outcome->run.error;
     if (report->could_not_start)
         outcome->run.started_at = 0;
@@ -297,29 +239,14 @@ static void judge_unstarted(const struct handler_job *job, const struct error *e
 static struct execution_plan plan_of(struct run *run, const char *const *argv,
                                      const char *const *environment)
 {
-    const struct command *command = run->command;
-
     return (struct execution_plan){
-        .spawn = {.argv = argv,
-                  .path = variables_get(environment, "PATH"),
-                  .environment = environment,
-                  .cwd = command->cwd,
-                  .umask = command->umask,
-                  .nice = command->nice,
-                  .limits = command->limits,
-                  .account = command->account,
-                  .may_gain_privileges = command->may_gain_privileges},
+        .spawn = command_spawn(run->command, argv, environment),
         .input = run->job->payload,
         .timeout = run->job->timeout,
         .kill_grace = run->job->kill_grace,
         .received = hear,
         .context = run,
     };
-}
-
-static bool cannot_go_on(const struct error *err)
-{
-    return err->code == TH_E_INTERNAL || err->code == TH_E_NO_MEMORY;
 }
 
 static bool run_and_judge(struct run *run, struct execution *execution,
@@ -337,12 +264,28 @@ static bool run_and_judge(struct run *run, struct execution *execution,
         output_end(&run->error);
         steering_end(&run->steering);
         judge(run, report);
-    } else if (!cannot_go_on(err)) {
+    } else if (!program_is_fatal(err)) {
         judge_unstarted(run->job, err, report);
     } else {
         return error_prefix(err, "run job %s", run->job->id);
     }
     return !report->arena.failed || error_no_memory(err);
+}
+
+struct spawn command_spawn(const struct command *command, const char *const *argv,
+                           const char *const *environment)
+{
+    return (struct spawn){
+        .argv = argv,
+        .path = variables_get(environment, "PATH"),
+        .environment = environment,
+        .cwd = command->cwd,
+        .umask = command->umask,
+        .nice = command->nice,
+        .limits = command->limits,
+        .account = command->account,
+        .may_gain_privileges = command->may_gain_privileges,
+    };
 }
 
 bool command_run(const struct command *command, const struct handler_job *job,

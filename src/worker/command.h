@@ -53,6 +53,10 @@ struct command {
     usec_t base_delay; /* what exit 75 waits */
 };
 
+/* How it is started; descriptors aside. */
+struct spawn command_spawn(const struct command *command, const char *const *argv,
+                           const char *const *environment);
+
 /* To its end, in the loop of `execution`. False when this process cannot go on. */
 bool command_run(const struct command *command, const struct handler_job *job,
                  struct execution *execution, const struct handler_listener *listener,

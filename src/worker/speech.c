@@ -21,16 +21,26 @@
 #define LINE_COSTS       (USEC_PER_SEC / LINES_PER_SECOND)
 
 /* A bucket that LINES_AT_ONCE fit into, kept as the moment at which it will be empty. */
-static bool is_allowed(struct speech *speech)
+bool speech_is_allowed(usec_t *allowed_at)
 {
     const usec_t now = clock_boot();
 
-    if (speech->allowed_at < now)
-        speech->allowed_at = now;
-    if (speech->allowed_at - now > LINE_COSTS * LINES_AT_ONCE)
+    if (*allowed_at < now)
+        *allowed_at = now;
+    if (*allowed_at - now > LINE_COSTS * LINES_AT_ONCE)
         return false;
-    speech->allowed_at += LINE_COSTS;
+    *allowed_at += LINE_COSTS;
     return true;
+}
+
+/* The log takes texts, and a text would end at the first NUL. */
+const char *speech_text(struct bytes line, char text[OUTPUT_LINE_MAX + 1])
+{
+    memcpy(text, line.data, line.length);
+    text[line.length] = '\0';
+    for (char *nul = text + strlen(text); nul < text + line.length; nul += strlen(nul))
+        *nul = '?';
+    return text;
 }
 
 static void pass_output(void *context, struct bytes data)
@@ -40,30 +50,20 @@ static void pass_output(void *context, struct bytes data)
     scoreboard_add_output(speech->process->scoreboard, speech->process->slot, data);
 }
 
-/* The log takes texts, and a text would end at the first NUL. */
-static const char *text_of(struct bytes line, char text[OUTPUT_LINE_MAX + 1])
-{
-    memcpy(text, line.data, line.length);
-    text[line.length] = '\0';
-    for (char *nul = text + strlen(text); nul < text + line.length; nul += strlen(nul))
-        *nul = '?';
-    return text;
-}
-
 static void pass_line(void *context, bool is_error, struct bytes line, uint64_t dropped)
 {
     struct speech *speech = context;
     const char *stream = is_error ? "stderr" : "stdout";
     char text[OUTPUT_LINE_MAX + 1];
 
-    if (!is_allowed(speech))
+    if (!speech_is_allowed(&speech->allowed_at))
         speech->dropped++;
     else if (dropped > 0)
         log_info("job_output", "job=%s type=%s stream=%s line=%s cut_bytes=%" PRIu64, speech->id,
-                 speech->type, stream, text_of(line, text), dropped);
+                 speech->type, stream, speech_text(line, text), dropped);
     else
         log_info("job_output", "job=%s type=%s stream=%s line=%s", speech->id, speech->type, stream,
-                 text_of(line, text));
+                 speech_text(line, text));
 }
 
 static void pass_progress(void *context, int percent, const char *text)

@@ -6,7 +6,8 @@
 #define WORKER_SPEECH_H
 
 #include "base/base.h"
-#include "worker/command.h"
+#include "worker/handler.h"
+#include "worker/output.h"
 
 struct process;
 struct task;
@@ -18,6 +19,12 @@ struct speech {
     usec_t allowed_at; /* boot time at which the bucket of lines would be empty */
     uint64_t dropped;  /* lines that the log did not get */
 };
+
+/* Whether the log gets one more line of somebody; zeroed: it has had none. */
+bool speech_is_allowed(usec_t *allowed_at);
+
+/* A line as the log takes it. */
+const char *speech_text(struct bytes line, char text[OUTPUT_LINE_MAX + 1]);
 
 void speech_begin(struct speech *speech, const struct process *process, const struct task *task);
 struct handler_listener speech_listener(struct speech *speech);

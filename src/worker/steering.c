@@ -21,19 +21,10 @@ static void report(struct steering *steering, const char *problem)
     steering->has_garbage = true;
 }
 
-/* As much of it as fits, up to the end of a character. */
 static void keep_text(char kept[STEERING_TEXT_SIZE], const char *text)
 {
-    size_t length = 0;
+    const size_t length = text_fit(text, STEERING_TEXT_SIZE - 1);
 
-    for (;;) {
-        const struct bytes rest = {(const unsigned char *)text + length, strlen(text + length)};
-        const size_t next = rest.length > 0 ? text_character_length(rest) : 0;
-
-        if (next == 0 || length + next >= STEERING_TEXT_SIZE)
-            break;
-        length += next;
-    }
     memcpy(kept, text, length);
     kept[length] = '\0';
 }

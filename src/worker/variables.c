@@ -85,25 +85,52 @@ static void set_job(struct list *list, const struct handler_job *job, usec_t now
         set_number(list, "TH_DEADLINE", (now + job->timeout) / USEC_PER_SEC);
 }
 
+/* All but what is said of a job, with room for that. */
+static bool list_init(struct list *list, const struct command *command, struct arena *arena,
+                      struct error *err)
+{
+    const size_t most = PLAIN_COUNT + command->pass_env_count + command->env_count + JOB_COUNT;
+
+    *list = (struct list){.arena = arena};
+    list->items = arena_alloc(arena, (most + 1) * sizeof *list->items);
+    if (!list->items)
+        return error_no_memory(err);
+    set_plain(list, command->account);
+    for (size_t i = 0; i < command->pass_env_count; i++)
+        set(list, command->pass_env[i], getenv(command->pass_env[i]));
+    for (size_t i = 0; i < command->env_count; i++)
+        set(list, command->env[i].name, command->env[i].value);
+    return true;
+}
+
+static bool hand_over(const struct list *list, const char *const **environment_out,
+                      struct error *err)
+{
+    *environment_out = list->items;
+    return !list->arena->failed || error_no_memory(err);
+}
+
 bool variables_build(const struct command *command, const struct handler_job *job, usec_t now,
                      struct arena *arena, const char *const **environment_out, struct error *err)
 {
-    const size_t most = PLAIN_COUNT + command->pass_env_count + command->env_count + JOB_COUNT;
-    struct list list = {.arena = arena};
+    struct list list;
 
-    list.items = arena_alloc(arena, (most + 1) * sizeof *list.items);
-    if (!list.items)
-        return error_no_memory(err);
-    set_plain(&list, command->account);
-    for (size_t i = 0; i < command->pass_env_count; i++)
-        set(&list, command->pass_env[i], getenv(command->pass_env[i]));
-    for (size_t i = 0; i < command->env_count; i++)
-        set(&list, command->env[i].name, command->env[i].value);
+    if (!list_init(&list, command, arena, err))
+        return false;
     set_job(&list, job, now);
-    if (arena->failed)
-        return error_no_memory(err);
-    *environment_out = list.items;
-    return true;
+    return hand_over(&list, environment_out, err);
+}
+
+bool variables_build_lasting(const struct command *command, const char *pool_id,
+                             struct arena *arena, const char *const **environment_out,
+                             struct error *err)
+{
+    struct list list;
+
+    if (!list_init(&list, command, arena, err))
+        return false;
+    set(&list, "TH_POOL_ID", pool_id);
+    return hand_over(&list, environment_out, err);
 }
 
 const char *variables_get(const char *const *environment, const char *name)

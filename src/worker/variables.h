@@ -18,6 +18,11 @@ bool variables_build(const struct command *command, const struct handler_job *jo
                      struct arena *arena, const char *const **environment_out,
                      struct error *err) MUST_CHECK;
 
+/* For a program that stays: of TH_*, which are last, only TH_POOL_ID. */
+bool variables_build_lasting(const struct command *command, const char *pool_id,
+                             struct arena *arena, const char *const **environment_out,
+                             struct error *err) MUST_CHECK;
+
 /* NULL when it is not there. */
 const char *variables_get(const char *const *environment, const char *name);
 

@@ -6,7 +6,9 @@
 
 #include <signal.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 static usec_t read_kernel(clockid_t id)
 {
@@ -70,6 +72,28 @@ START_TEST(a_wait_for_nothing_returns_at_once)
 }
 END_TEST
 
+START_TEST(the_time_of_a_process_is_what_it_worked)
+{
+    const usec_t before = clock_cpu_of(getpid());
+
+    while (clock_cpu_of(getpid()) == before) {
+    }
+    clock_sleep(50 * USEC_PER_MSEC);
+    ck_assert_int_lt(clock_cpu_of(getpid()) - before, 50 * USEC_PER_MSEC);
+}
+END_TEST
+
+START_TEST(one_that_is_gone_has_none)
+{
+    const pid_t child = fork();
+
+    if (child == 0)
+        _exit(0);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    ck_assert_int_eq(clock_cpu_of(child), 0);
+}
+END_TEST
+
 Suite *clock_suite(void)
 {
     Suite *suite = suite_create("base/clock");
@@ -78,6 +102,8 @@ Suite *clock_suite(void)
 
     tcase_add_loop_test(reading, a_clock_is_that_of_the_kernel_in_microseconds, 0,
                         COUNT_OF(clocks));
+    tcase_add_test(reading, the_time_of_a_process_is_what_it_worked);
+    tcase_add_test(reading, one_that_is_gone_has_none);
     suite_add_tcase(suite, reading);
 
     tcase_add_test(waiting, signals_do_not_shorten_a_wait);

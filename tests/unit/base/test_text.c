@@ -97,6 +97,28 @@ END_TEST
 static const struct {
     const char *rule;
     const char *text;
+    size_t most, fits;
+} cuts[] = {
+    {"all of it", "abc", 10, 3},
+    {"what there is room for", "abc", 2, 2},
+    {"nothing", "abc", 0, 0},
+    {"no half of a character", "a\xc3\xa9", 2, 1},
+    {"a whole one", "a\xc3\xa9", 3, 3},
+    {"nothing from what is none on",
+     "a\xff"
+     "b",
+     10, 1},
+};
+
+START_TEST(a_text_is_cut_between_characters)
+{
+    ck_assert_msg(text_fit(cuts[_i].text, cuts[_i].most) == cuts[_i].fits, "%s", cuts[_i].rule);
+}
+END_TEST
+
+static const struct {
+    const char *rule;
+    const char *text;
     int64_t min, max;
     bool fits;
     int64_t value;
@@ -216,6 +238,7 @@ Suite *text_suite(void)
     tcase_add_test(questions, a_text_starts_with_its_beginnings);
     tcase_add_test(questions, blank_is_nothing_to_see);
     tcase_add_loop_test(questions, utf8_is_told_from_other_bytes, 0, COUNT_OF(utf8));
+    tcase_add_loop_test(questions, a_text_is_cut_between_characters, 0, COUNT_OF(cuts));
     tcase_add_loop_test(questions, only_a_whole_number_in_range_is_one, 0, COUNT_OF(numbers));
     suite_add_tcase(suite, questions);
 

@@ -105,12 +105,26 @@ START_TEST(the_last_who_says_it_is_right)
 }
 END_TEST
 
+START_TEST(what_stays_gets_nothing_of_a_job)
+{
+    CLEANUP(arena_done) struct arena arena = {0};
+    const struct command command = {.account = &account};
+    const char *const *environment;
+    struct error err;
+
+    ck_assert(variables_build_lasting(&command, "web-1.x7", &arena, &environment, &err));
+    ck_assert_str_eq(environment[5], "TH_POOL_ID=web-1.x7");
+    ck_assert_ptr_null(environment[6]);
+}
+END_TEST
+
 Suite *variables_suite(void)
 {
     Suite *suite = suite_create("worker/variables");
     TCase *variables = tcase_create("variables");
 
     tcase_add_test(variables, a_command_gets_these_variables_and_no_others);
+    tcase_add_test(variables, what_stays_gets_nothing_of_a_job);
     tcase_add_loop_test(variables, the_last_who_says_it_is_right, 0, COUNT_OF(values));
     suite_add_tcase(suite, variables);
     return suite;

@@ -1,0 +1,88 @@
+/*
+ * ending.c - how a run ended: the outcomes and the words that all kinds of handlers share.
+ */
+#include "worker/ending.h"
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/units.h"
+#include "worker/output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum outcome_kind ending_of_stop(enum execution_stop why)
+{
+    switch (why) {
+    case STOP_CANCEL:
+        return OUTCOME_CANCELLED;
+    case STOP_LOST_LEASE:
+    case STOP_DRAIN:
+        return OUTCOME_RELEASED;
+    case STOP_TIMEOUT:
+        return OUTCOME_FAILED;
+    case STOP_NONE:
+        break;
+    }
+    abort(); /* it was not stopped */
+}
+
+void ending_say_stop(struct buffer *text, enum execution_stop why, usec_t timeout)
+{
+    char duration[UNITS_TEXT_SIZE];
+
+    switch (why) {
+    case STOP_CANCEL:
+        buffer_text(text, "stopped on request");
+        return;
+    case STOP_LOST_LEASE:
+        buffer_text(text, "stopped after its lease was lost");
+        return;
+    case STOP_DRAIN:
+        buffer_text(text, "stopped with its pool");
+        return;
+    case STOP_TIMEOUT:
+        buffer_printf(text, "timed out after %s", units_format_duration(timeout, duration));
+        return;
+    case STOP_NONE:
+        break;
+    }
+    abort(); /* it was not stopped */
+}
+
+void ending_say_signal(struct buffer *text, int number)
+{
+    const char *name = sigabbrev_np(number);
+
+    if (name)
+        buffer_printf(text, "killed by SIG%s", name);
+    else
+        buffer_printf(text, "killed by signal %d", number);
+}
+
+bool ending_is_error(enum outcome_kind kind)
+{
+    return kind == OUTCOME_FAILED || kind == OUTCOME_PERMANENT;
+}
+
+void ending_add_tail(struct buffer *text, const struct tail *tail)
+{
+    CLEANUP(buffer_done) struct buffer said = BUFFER(OUTPUT_TAIL_SIZE);
+
+    tail_read_text(tail, &said);
+    if (said.length > 0)
+        buffer_printf(text, ": %s", said.data);
+    text->failed |= said.failed;
+}
+
+struct bytes ending_bytes(const struct tail *tail, struct arena *arena)
+{
+    CLEANUP(buffer_done) struct buffer bytes = BUFFER(OUTPUT_TAIL_SIZE);
+
+    if (tail->total == 0)
+        return (struct bytes){0};
+    tail_read(tail, &bytes);
+    arena->failed |= bytes.failed;
+    return arena_bytes(arena, (struct bytes){(unsigned char *)bytes.data, bytes.length});
+}

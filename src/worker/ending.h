@@ -1,0 +1,33 @@
+/*
+ * ending.h - how a run ended: the outcomes and the words that all kinds of handlers share.
+ */
+#ifndef WORKER_ENDING_H
+#define WORKER_ENDING_H
+
+#include "base/base.h"
+#include "job/outcome.h"
+#include "worker/execution.h"
+
+struct arena;
+struct buffer;
+struct tail;
+
+/* What comes of a job whose run was stopped. */
+enum outcome_kind ending_of_stop(enum execution_stop why);
+
+/* "timed out after 30s"; `timeout` is that of the job. */
+void ending_say_stop(struct buffer *text, enum execution_stop why, usec_t timeout);
+
+/* "killed by SIGSEGV" */
+void ending_say_signal(struct buffer *text, int number);
+
+/* What was put off or stopped has no error of the job's, but its run shows why. */
+bool ending_is_error(enum outcome_kind kind);
+
+/* ": " and what the program had to say about it, if anything. */
+void ending_add_tail(struct buffer *text, const struct tail *tail);
+
+/* {NULL, 0} when there is nothing. */
+struct bytes ending_bytes(const struct tail *tail, struct arena *arena);
+
+#endif
