@@ -125,15 +125,17 @@ static bool is_in_path(const char *program, const char *path)
 
 static void check_program(struct check *check, const struct handler_config *handler)
 {
-    const char *program = handler->command.argv[0];
+    const bool stays = handler->resident.argv != NULL;
+    const char *kind = stays ? "resident" : "command";
+    const char *program = stays ? handler->resident.argv[0] : handler->command.argv[0];
     const char *path = path_of(handler);
     const int problem = strchr(program, '/') ? why_not_executable(program) : 0;
 
     if (problem != 0)
-        complain(check, handler, "command: %s: %s", program,
+        complain(check, handler, "%s: %s: %s", kind, program,
                  problem == EACCES ? "not an executable file" : strerror(problem));
     else if (!strchr(program, '/') && !is_in_path(program, path))
-        complain(check, handler, "command: no program '%s' in %s", program, path);
+        complain(check, handler, "%s: no program '%s' in %s", kind, program, path);
 }
 
 /* A pattern that ends in * says nothing about the types that will come. */

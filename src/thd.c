@@ -171,23 +171,6 @@ static enum status load_config(struct daemon *daemon)
     return STATUS_CONFIG;
 }
 
-/* What the config may say and this thd cannot do without doing harm. */
-static enum status refuse_gaps(const struct config *config)
-{
-    enum status status = STATUS_OK;
-
-    for (size_t i = 0; i < config->handler_count; i++) {
-        const struct handler_config *handler = &config->handlers[i];
-
-        if (!handler->resident.argv)
-            continue;
-        output_remark("%s: handler '%s': residents are not supported yet; use 'command'",
-                      config->path, handler->pattern);
-        status = STATUS_CONFIG;
-    }
-    return status;
-}
-
 /* From here on the URL is in one place only, where workers wipe it. */
 static void forget_url(const char *url)
 {
@@ -216,10 +199,8 @@ static enum status find_backend(struct daemon *daemon)
 static enum status configure(struct daemon *daemon)
 {
     const struct option_value *workers = &daemon->values[OPTION_NUM_WORKERS];
-    enum status status = load_config(daemon);
+    const enum status status = load_config(daemon);
 
-    if (status == STATUS_OK)
-        status = refuse_gaps(&daemon->config);
     if (status != STATUS_OK)
         return status;
     if (workers->given)

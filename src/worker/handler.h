@@ -30,6 +30,7 @@ struct handler_job {
     int max_attempts;
     int64_t execution;
     struct bytes payload;
+    bool payload_is_json;
     usec_t timeout; /* 0: none */
     usec_t kill_grace;
     usec_t started_at; /* the database's time, for the record */
@@ -118,5 +119,6 @@ struct handler_kind {
 
 extern const struct handler_kind handler_command;
 extern const struct handler_kind handler_plugin;
+extern const struct handler_kind handler_resident;
 
 #endif

@@ -9,9 +9,12 @@
 #include "worker/handler.h"
 #include "worker/schema.h"
 
+#include <assert.h>
+
 static const struct handler_kind *const kinds[] = {
     &handler_command,
     &handler_plugin,
+    &handler_resident,
 };
 
 static const struct handler_kind *kind_of(const struct handler_config *config)
@@ -27,8 +30,7 @@ static bool prepare(const struct handler_config *config, struct arena *arena,
                     struct handler *handler_out, struct error *err)
 {
     *handler_out = (struct handler){.config = config, .kind = kind_of(config)};
-    if (!handler_out->kind)
-        return error_set(err, TH_E_INVALID, "this thd runs commands and plugins only");
+    assert(handler_out->kind); /* the config has exactly one of them */
     if (config->schema && !schema_load(config->schema, arena, &handler_out->schema, err))
         return error_prefix(err, "schema");
     return handler_out->kind->prepare(config, arena, &handler_out->prepared, err);

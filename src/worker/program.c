@@ -410,6 +410,11 @@ bool program_start(struct program *program, struct spawn *spawn, struct bytes in
     return watch_all(program, err);
 }
 
+bool program_is_fatal(const struct error *err)
+{
+    return err->code == TH_E_INTERNAL || err->code == TH_E_NO_MEMORY;
+}
+
 bool program_send(struct program *program, struct bytes input, struct error *err)
 {
     assert(program->stays && program->unsent.length == 0);
@@ -420,6 +425,7 @@ bool program_send(struct program *program, struct bytes input, struct error *err
 
 void program_close_input(struct program *program)
 {
+    program->unsent = (struct bytes){0};
     close_pipe(&program->pipes[STREAM_INPUT]);
 }
 

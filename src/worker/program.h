@@ -81,14 +81,16 @@ bool programs_open(struct loop *loop, struct programs **programs_out, struct err
 void programs_close(struct programs **programs);
 
 /* Fills in the descriptors of `spawn`. The input must stay where it is until it is sent; it need
- * not be read. False when it could not be started and nothing ran; or, with TH_E_INTERNAL or
- * TH_E_NO_MEMORY, when this process cannot go on. program_finish() is called in any case. */
+ * not be read. False when it could not be started and nothing ran, or when this process cannot go
+ * on, as program_is_fatal() tells. program_finish() is called in any case. */
 bool program_start(struct program *program, struct spawn *spawn, struct bytes input,
                    struct error *err) MUST_CHECK;
 
+bool program_is_fatal(const struct error *err);
+
 /* More input for one that stays, once all before it is sent. */
 bool program_send(struct program *program, struct bytes input, struct error *err) MUST_CHECK;
-void program_close_input(struct program *program);
+void program_close_input(struct program *program); /* what is not sent never will be */
 
 /* How much of what was sent it has not read so far. */
 size_t program_unread(const struct program *program);

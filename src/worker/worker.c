@@ -216,6 +216,7 @@ static struct handler_job job_of(const struct worker *worker, const struct task 
         .max_attempts = task->max_attempts,
         .execution = task->execution,
         .payload = task->payload,
+        .payload_is_json = task->is_json,
         .timeout = task->timeout,
         .kill_grace = worker->process->config->pool.kill_grace,
         .started_at = clock_wall() + task->clock_offset,

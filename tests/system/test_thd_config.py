@@ -164,8 +164,8 @@ class Wrong(ThdCase):
                  "jobs.yaml:2:3: handlers.x: needs one of command, plugin and resident"),
                 ("handlers:\n  x: {plugin: ./x.so}\n  y: {resident: [cat]}\n"
                  "pool: {middleware: [./a.so]}\n",
-                 "jobs.yaml: handler 'x': plugins are not supported yet; use 'command'",
-                 "jobs.yaml: handler 'y': residents are not supported yet; use 'command'",
+                 "jobs.yaml: handler 'x': plugins are not supported yet; use 'command' or "
+                 "'resident'",
                  "jobs.yaml: pool.middleware: plugins are not supported yet; leave it out"),
                 (f"backend: {URL}\n",
                  "jobs.yaml: postgres://me:***@host/db: this build has no backend 'postgres' (it "

@@ -1,0 +1,70 @@
+/*
+ * resident_handler.c - the kind of handler that is a program that stays.
+ */
+#include "base/arena.h"
+#include "base/error.h"
+#include "config/config.h"
+#include "worker/command_config.h"
+#include "worker/handler.h"
+#include "worker/resident.h"
+
+static bool is_for(const struct handler_config *config)
+{
+    return config->resident.argv != NULL;
+}
+
+static bool prepare(const struct handler_config *config, struct arena *arena,
+                    const void **prepared_out, struct error *err)
+{
+    struct resident_plan *plan = arena_alloc(arena, sizeof *plan);
+
+    *prepared_out = plan;
+    if (!plan)
+        return error_no_memory(err);
+    plan->name = config->pattern;
+    plan->argv = config->resident.argv;
+    return command_config_read(config, &config->resident, arena, &plan->command, err);
+}
+
+static bool open_state(const void *prepared, const struct handler_place *place, void **state_out,
+                       struct error *err)
+{
+    struct resident *resident = NULL;
+    const bool opened = resident_open(prepared, place, &resident, err);
+
+    *state_out = resident;
+    return opened;
+}
+
+static void close_state(void *state)
+{
+    struct resident *resident = state;
+
+    resident_close(&resident);
+}
+
+static bool run(const void *prepared, void *state, const struct handler_place *place,
+                const struct handler_job *job, const struct handler_listener *listener,
+                struct handler_report *report_out, struct error *err)
+{
+    (void)prepared;
+    (void)place;
+    return resident_run(state, job, listener, report_out, err);
+}
+
+static void stop(void *state, const struct handler_place *place, enum execution_stop why,
+                 usec_t grace)
+{
+    (void)place;
+    resident_stop(state, why, grace);
+}
+
+const struct handler_kind handler_resident = {
+    .name = "resident",
+    .is_for = is_for,
+    .prepare = prepare,
+    .open = open_state,
+    .close = close_state,
+    .run = run,
+    .stop = stop,
+};

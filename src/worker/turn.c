@@ -1,0 +1,186 @@
+/*
+ * turn.c - one job in the hands of a resident, from its line to its outcome.
+ */
+#include "worker/turn.h"
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "worker/ending.h"
+#include "worker/handler.h"
+#include "worker/output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SAID_MAX  ((size_t)OUTPUT_TAIL_SIZE)     /* of an error that it tells */
+#define ERROR_MAX ((size_t)3 * OUTPUT_TAIL_SIZE) /* why, and what it printed */
+
+struct turn turn_begin(const char *resident, const struct handler_job *job,
+                       const struct handler_listener *listener, struct arena *arena)
+{
+    return (struct turn){
+        .resident = resident,
+        .job = job,
+        .listener = listener,
+        .arena = arena,
+        .began = clock_boot(),
+        .percent = -1,
+        .end = {.exit_code = JOB_NO_EXIT_CODE},
+    };
+}
+
+void turn_give(struct turn *turn)
+{
+    turn->is_given = true;
+    turn->is_dead = false;
+    turn->end = (struct program_end){.exit_code = JOB_NO_EXIT_CODE};
+}
+
+bool turn_is_open(const struct turn *turn)
+{
+    return !turn->has_answer && !turn->fault && turn->stop == STOP_NONE;
+}
+
+static void note_progress(struct turn *turn, const struct answer *answer)
+{
+    const size_t length = text_fit(answer->text, sizeof turn->text - 1);
+
+    turn->percent = answer->percent;
+    memcpy(turn->text, answer->text, length);
+    turn->text[length] = '\0';
+    if (turn->listener->progress)
+        turn->listener->progress(turn->listener->context, turn->percent, turn->text);
+}
+
+static void note_answer(struct turn *turn, const struct answer *answer)
+{
+    turn->has_answer = true;
+    turn->answer = *answer;
+    turn->answer.result = arena_bytes(turn->arena, answer->result);
+    if (answer->error)
+        turn->answer.error =
+            arena_text_of(turn->arena, answer->error, text_fit(answer->error, SAID_MAX));
+}
+
+void turn_take(struct turn *turn, const struct answer *answer)
+{
+    if (answer->percent >= 0)
+        note_progress(turn, answer);
+    if (answer->kind != ANSWER_NONE)
+        note_answer(turn, answer);
+}
+
+bool turn_was_missed(const struct turn *turn)
+{
+    return turn_is_open(turn) && turn->is_dead && turn->read_nothing;
+}
+
+void turn_end(struct turn *turn, const struct program *program)
+{
+    const struct usage *usage = &turn->end.usage;
+    const usec_t cpu = program->phase == PROGRAM_RUNNING ? clock_cpu_of(program->child.pid)
+                                                         : usage->user + usage->system;
+
+    turn->wall = clock_boot() - turn->began;
+    turn->cpu = cpu > turn->cpu_before ? cpu - turn->cpu_before : 0;
+}
+
+static enum outcome_kind kind_of_answer(enum answer_kind kind)
+{
+    switch (kind) {
+    case ANSWER_DONE:
+        return OUTCOME_DONE;
+    case ANSWER_FAILED:
+        return OUTCOME_FAILED;
+    case ANSWER_PERMANENT:
+        return OUTCOME_PERMANENT;
+    case ANSWER_SNOOZE:
+        return OUTCOME_SNOOZED;
+    case ANSWER_NONE:
+        break;
+    }
+    abort(); /* it is none */
+}
+
+static enum outcome_kind kind_of(const struct turn *turn)
+{
+    if (turn->has_answer)
+        return kind_of_answer(turn->answer.kind);
+    if (turn->stop != STOP_NONE)
+        return ending_of_stop(turn->stop);
+    return turn_was_missed(turn) ? OUTCOME_RELEASED : OUTCOME_FAILED;
+}
+
+static void say_death(const struct turn *turn, struct buffer *text)
+{
+    if (turn->end.signal != 0) {
+        buffer_text(text, "was ");
+        ending_say_signal(text, turn->end.signal);
+    } else {
+        buffer_printf(text, "exited with code %d", turn->end.exit_code);
+    }
+    buffer_text(text, turn->read_nothing ? " before it read its job" : " before it answered");
+}
+
+static void say_why(const struct turn *turn, struct buffer *text)
+{
+    if (turn->stop != STOP_NONE) {
+        ending_say_stop(text, turn->stop, turn->job->timeout);
+        return;
+    }
+    buffer_printf(text, "resident %s ", turn->resident);
+    if (turn->fault)
+        buffer_text(text, turn->fault);
+    else
+        say_death(turn, text);
+}
+
+static const char *error_of(const struct turn *turn, const struct tail *printed,
+                            struct arena *arena)
+{
+    CLEANUP(buffer_done) struct buffer text = BUFFER(ERROR_MAX);
+
+    if (turn->has_answer)
+        return turn->answer.error ? turn->answer.error : "failed without a word";
+    say_why(turn, &text);
+    ending_add_tail(&text, printed);
+    arena->failed |= text.failed;
+    return arena_text(arena, buffer_str(&text));
+}
+
+static struct job_run record_of(const struct turn *turn)
+{
+    return (struct job_run){
+        .execution = turn->job->execution,
+        .pool = turn->job->pool_id,
+        .worker = turn->job->worker,
+        .started_at = turn_was_missed(turn) ? 0 : turn->job->started_at,
+        .wall = turn->wall,
+        .user = turn->cpu,
+        .max_rss_kb = turn->end.usage.max_rss_kb,
+        .exit_code = turn->has_answer ? JOB_NO_EXIT_CODE : turn->end.exit_code,
+        .signal = turn->has_answer ? 0 : turn->end.signal,
+    };
+}
+
+void turn_judge(const struct turn *turn, const struct tail *printed, struct handler_report *report)
+{
+    struct outcome *outcome = &report->outcome;
+
+    outcome->kind = kind_of(turn);
+    outcome->run = record_of(turn);
+    outcome->output = ending_bytes(printed, &report->arena);
+    outcome->result = turn->answer.result;
+    outcome->snooze_for = turn->answer.snooze_for;
+    if (outcome->kind != OUTCOME_DONE)
+        outcome->run.error = error_of(turn, printed, &report->arena);
+    report->could_not_start = turn_was_missed(turn);
+    if (ending_is_error(outcome->kind) || report->could_not_start)
+        outcome->error = outcome->run.error;
+    report->progress_percent = turn->percent;
+    report->progress_text = arena_text(&report->arena, turn->text);
+    report->output_bytes = printed->total;
+}
