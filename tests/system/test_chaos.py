@@ -27,6 +27,26 @@ if [ $((number % 40)) -eq 0 ]; then sleep 1.5; else sleep 0.0$((number % 3 + 1))
 echo "$TH_JOB_ID" >>ends
 """
 
+# The same by a program that stays. What it waits for holds the lock as well.
+STAY = """
+import fcntl, json, subprocess, sys, time
+for line in sys.stdin:
+    job = json.loads(line)
+    with open("locks/" + job["id"], "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            with open("overlaps", "a") as overlaps:
+                overlaps.write("%s execution %d\\n" % (job["id"], job["execution"]))
+        if job["payload"] % 40 == 0:
+            subprocess.run(["setsid", "sleep", "1.5"], pass_fds=[lock.fileno()])
+        else:
+            time.sleep(job["payload"] % 3 / 100 + 0.01)
+        with open("ends", "a") as ends:
+            ends.write(job["id"] + "\\n")
+    print(json.dumps({"id": job["id"], "ok": True}), flush=True)
+"""
+
 
 class Chaos(DaemonCase):
 
@@ -35,8 +55,9 @@ class Chaos(DaemonCase):
         self.random = random.Random(SEED)
         os.mkdir(self.path("locks"))
         self.script("run", RUN)
+        self.write("stay.py", STAY)
         self.configure(
-            {"work": {"command": ["./run"]}},
+            {"work": {"command": ["./run"]}, "stay": {"resident": ["/usr/bin/python3", "stay.py"]}},
             pool={"num_workers": 4, "lease": "1s", "heartbeat_interval": "300ms",
                   "kill_grace": "100ms", "reaper_interval": "1s", "stale_threshold": "5s"},
             defaults={"max_attempts": 1000000, "max_stalls": 1000000,
@@ -45,7 +66,9 @@ class Chaos(DaemonCase):
 
     def enqueue_wave(self, numbers):
         """Not all at once: a job that is retried comes soon, and not behind a thousand others."""
-        lines = "".join('{"type": "work", "payload": %d}\n' % number for number in numbers)
+        types = "work", "work", "stay"
+        lines = "".join('{"type": "%s", "payload": %d}\n' % (types[number % 3], number)
+                        for number in numbers)
         self.ok("enqueue", "--bulk", "-", stdin=lines)
 
     def victims(self, pool):
