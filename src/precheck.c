@@ -180,6 +180,7 @@ static void check_handlers(struct check *check)
     for (size_t i = 0; i < check->config->handler_count; i++) {
         const struct handler_config *handler = &check->config->handlers[i];
 
+        check_schema(check, handler);
         if (handler->plugin) {
             check_plugin(check, handler);
             continue;
@@ -187,7 +188,6 @@ static void check_handlers(struct check *check)
         check_user(check, handler);
         check_folder(check, handler);
         check_program(check, handler);
-        check_schema(check, handler);
     }
 }
 

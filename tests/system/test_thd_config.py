@@ -162,11 +162,6 @@ class Wrong(ThdCase):
                 ("queues: [a]\n", "jobs.yaml:1:9: queues: expected a map, not a list"),
                 ("handlers:\n  x: {}\n",
                  "jobs.yaml:2:3: handlers.x: needs one of command, plugin and resident"),
-                ("handlers:\n  x: {plugin: ./x.so}\n  y: {resident: [cat]}\n"
-                 "pool: {middleware: [./a.so]}\n",
-                 "jobs.yaml: handler 'x': plugins are not supported yet; use 'command' or "
-                 "'resident'",
-                 "jobs.yaml: pool.middleware: plugins are not supported yet; leave it out"),
                 (f"backend: {URL}\n",
                  "jobs.yaml: postgres://me:***@host/db: this build has no backend 'postgres' (it "
                  "has sqlite:, memory:)"),
