@@ -17,7 +17,7 @@ static usec_t read_clock(clockid_t id)
     struct timespec now;
     const int failed = clock_gettime(id, &now);
 
-    /* Both clocks exist on every Linux that runs this. */
+    /* These clocks exist on every Linux that runs this. */
     assert(!failed);
     return usec_of(now);
 }
@@ -40,6 +40,11 @@ usec_t clock_cpu_of(pid_t pid)
     if (clock_getcpuclockid(pid, &id) || clock_gettime(id, &used))
         return 0;
     return usec_of(used);
+}
+
+usec_t clock_monotonic(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
 }
 
 void clock_sleep(usec_t duration)

@@ -17,6 +17,9 @@ usec_t clock_boot(void);
 /* CPU time that a process has used so far, without its children; 0 when it is gone. */
 usec_t clock_cpu_of(pid_t pid);
 
+/* Stands still while the machine sleeps: only for those who ask for it, such as systemd. */
+usec_t clock_monotonic(void);
+
 /* Waits for so long, whatever signals come; for back-off, never for synchronisation. */
 void clock_sleep(usec_t duration);
 

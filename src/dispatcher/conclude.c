@@ -149,14 +149,21 @@ bool conclude_probes(struct dispatcher *dispatcher)
     return any;
 }
 
-bool conclude_result(struct dispatcher *dispatcher, struct flight *flight, struct result *result,
-                     struct error *err)
+static void note_attempt(struct dispatcher *dispatcher, struct flight *flight,
+                         struct result *result)
 {
     if (result->could_not_start)
         put_off(dispatcher, flight, &result->outcome);
     else
         note_start(dispatcher, flight);
     flight->is_probe = false;
+}
+
+bool conclude_result(struct dispatcher *dispatcher, struct flight *flight, struct result *result,
+                     struct error *err)
+{
+    if (flight->handler) /* else a worker ran it that had an older config */
+        note_attempt(dispatcher, flight, result);
     if (result->outcome.kind == OUTCOME_DONE && result->outcome.run.wall < ROOM_QUICK_JOB)
         dispatcher->quick++;
     return conclude_flight(dispatcher, flight, &result->outcome, err);

@@ -154,6 +154,9 @@ static void obey(void *context, const struct order *order, int fd)
     case ORDER_EXIT:
         end(dispatcher, PROCESS_OK);
         return;
+    case ORDER_RETIRE: /* all that we hold is in the table, the sockets and the store */
+        end(dispatcher, PROCESS_RETIRED);
+        return;
     }
 }
 

@@ -151,11 +151,11 @@ static void obey(void *context, const struct order *order, int fd)
 
     if (fd >= 0)
         close(fd); /* comes with orders for the dispatcher only */
-    if (order->kind != ORDER_EXIT)
+    if (order->kind != ORDER_EXIT && order->kind != ORDER_RETIRE)
         return;
     loop_clear_timer(runner->process->loop, &runner->timer);
     enter(runner, SLOT_STOPPING);
-    process_stop(runner->process, leave(runner));
+    process_stop(runner->process, order->kind == ORDER_EXIT ? leave(runner) : PROCESS_RETIRED);
 }
 
 int periodic_run(struct process *process, const struct periodic *periodic)

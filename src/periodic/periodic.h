@@ -21,7 +21,8 @@ struct periodic {
      * pass that has more to do than it wants to do at once says now, so that orders are heard. */
     bool (*pass)(void *context, struct store *store, usec_t *next_out, struct error *err);
 
-    /* The last words to the store when the process is asked to exit; NULL: none. */
+    /* The last words to the store when the process is asked to exit, and not only to make room for
+     * the next one; NULL: none. */
     bool (*leave)(void *context, struct store *store, struct error *err);
 
     /* While the store is away it is tried at least this often; 0: as outage.h has it. */

@@ -23,13 +23,22 @@ size_t status_limit(size_t slot_count)
 }
 
 /* The dispatcher is the one that drains. */
+static bool is_draining(const struct slot *slot)
+{
+    return slot->state == SLOT_STOPPING && text_equal(slot->name, "dispatcher");
+}
+
 static const char *pool_state(const struct slot *slots, size_t count)
 {
+    const char *state = "running";
+
     for (size_t i = 0; i < count; i++) {
-        if (slots[i].state == SLOT_STOPPING && text_equal(slots[i].name, "dispatcher"))
+        if (is_draining(&slots[i]))
             return "draining";
+        if (slots[i].state == SLOT_RUNNING && slots[i].is_retiring)
+            state = "replacing";
     }
-    return "running";
+    return state;
 }
 
 static void write_progress(struct json_writer *json, const struct slot *slot)

@@ -84,7 +84,7 @@ enum delivery order_receive(int socket, struct order *order_out, int *fd_out, st
     };
     *order_out = (struct order){0};
     enum delivery delivery = channel_receive(socket, NULL, &letter, err);
-    delivery = check_word(delivery, order_out->kind, ORDER_EXIT, "order", err);
+    delivery = check_word(delivery, order_out->kind, ORDER_RETIRE, "order", err);
     if (delivery != DELIVERY_DONE && letter.fd >= 0) {
         close(letter.fd);
         letter.fd = -1;

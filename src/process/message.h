@@ -43,6 +43,9 @@ enum order_kind {
     ORDER_DRAIN,          /* dispatcher: as pause, and exit when nothing is held */
     ORDER_STOP,           /* dispatcher: as drain, and stop what runs */
     ORDER_EXIT,           /* the others: finish what is at hand, and exit with 0 */
+    ORDER_RETIRE, /* anybody: another one takes this place. A service leaves all as it is and
+                   * exits with PROCESS_RETIRED; a worker first finishes what it runs, and
+                   * what waits in its socket */
 };
 
 /* Why the master killed a worker that was inside a plugin. */

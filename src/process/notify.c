@@ -17,6 +17,9 @@
 #include <unistd.h>
 
 #define MESSAGE_SIZE 1024
+#define NUMBER_SIZE  24
+
+_Static_assert(sizeof((struct sockaddr_un *)0)->sun_path == NOTIFY_NAME_SIZE, "a name must fit");
 
 /* A path, or a name without a file: its '@' stands for the NUL that such an address starts with. */
 static bool set_address(const char *name, struct sockaddr_un *address, socklen_t *length_out,
@@ -85,7 +88,10 @@ static bool open_from_environment(struct notify *notify, struct error *err)
 
     if (!name || name[0] == '\0')
         return true;
-    return read_watchdog(&notify->watchdog_half, err) && connect_to(name, &notify->socket, err);
+    if (!read_watchdog(&notify->watchdog_half, err) || !connect_to(name, &notify->socket, err))
+        return false;
+    snprintf(notify->name, sizeof notify->name, "%s", name);
+    return true;
 }
 
 bool notify_open(struct notify *notify, struct error *err)
@@ -104,6 +110,25 @@ void notify_close(struct notify *notify)
     if (notify->socket >= 0)
         close(notify->socket);
     *notify = (struct notify){.socket = -1};
+}
+
+static bool set_number(const char *name, int64_t value, struct error *err)
+{
+    char text[NUMBER_SIZE];
+
+    snprintf(text, sizeof text, "%" PRId64, value);
+    return setenv(name, text, 1) == 0 || error_errno(err, TH_E_INTERNAL, errno, "set %s", name);
+}
+
+bool notify_restore(const struct notify *notify, struct error *err)
+{
+    if (notify->socket < 0)
+        return true;
+    if (setenv("NOTIFY_SOCKET", notify->name, 1))
+        return error_errno(err, TH_E_INTERNAL, errno, "set NOTIFY_SOCKET");
+    return notify->watchdog_half == 0 ||
+           (set_number("WATCHDOG_USEC", 2 * notify->watchdog_half, err) &&
+            set_number("WATCHDOG_PID", getpid(), err));
 }
 
 void notify_send(const struct notify *notify, const char *format, ...)

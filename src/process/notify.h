@@ -11,8 +11,11 @@
 
 struct error;
 
+#define NOTIFY_NAME_SIZE 108 /* of sun_path */
+
 struct notify {
-    int socket;           /* owned; -1: nobody listens */
+    int socket; /* owned; -1: nobody listens */
+    char name[NOTIFY_NAME_SIZE];
     usec_t watchdog_half; /* how often the watchdog wants to hear of us, halved; 0: it does not */
 };
 
@@ -20,6 +23,10 @@ struct notify {
  * they are for this process alone. */
 bool notify_open(struct notify *notify, struct error *err) MUST_CHECK;
 void notify_close(struct notify *notify);
+
+/* Puts the variables back, in a process that is about to become another program which takes our
+ * place: they are for that one then. */
+bool notify_restore(const struct notify *notify, struct error *err) MUST_CHECK;
 
 /* NAME=value lines with '\n' between, such as "READY=1\nSTATUS=4 workers". What cannot be sent is
  * lost: nobody can be told. */

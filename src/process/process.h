@@ -28,6 +28,7 @@ enum process_exit {
     PROCESS_FAILED = 1,   /* started anew */
     PROCESS_UNUSABLE = 3, /* trying again cannot help: the schema is too new, the URL is wrong */
     PROCESS_GAVE_UP = 4,  /* a dispatcher that was told to stop could not give everything back */
+    PROCESS_RETIRED = 5,  /* a service that was told to: the next one takes over what it had */
 };
 
 struct process {

@@ -45,6 +45,7 @@ struct cell {
 /* Each process has its own copy of this; the memory is shared. */
 struct scoreboard {
     size_t slots;
+    size_t used;      /* of them */
     size_t cell_size; /* in whole pages */
     unsigned char *memory;
 };
@@ -82,7 +83,7 @@ bool scoreboard_open(size_t slots, struct scoreboard **board_out, struct error *
     struct scoreboard *board = calloc(1, sizeof *board);
     if (!board)
         return error_no_memory(err);
-    board->slots = slots;
+    board->slots = board->used = slots;
     board->cell_size = whole_pages(sizeof(struct cell));
     board->memory = mmap(NULL, slots * board->cell_size, PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -105,7 +106,13 @@ void scoreboard_close(struct scoreboard **board)
 
 size_t scoreboard_slots(const struct scoreboard *board)
 {
-    return board->slots;
+    return board->used;
+}
+
+void scoreboard_use(struct scoreboard *board, size_t slots)
+{
+    assert(slots > 0 && slots <= board->slots);
+    board->used = slots;
 }
 
 bool scoreboard_restrict(struct scoreboard *board, size_t own, struct error *err)
@@ -222,6 +229,12 @@ void scoreboard_set_state(struct scoreboard *board, size_t own, enum slot_state 
     slot->state = state;
     if (state != SLOT_RUNNING)
         clear_job(slot);
+    end(board, own);
+}
+
+void scoreboard_retire(struct scoreboard *board, size_t own)
+{
+    begin(board, own)->is_retiring = true;
     end(board, own);
 }
 

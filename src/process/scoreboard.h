@@ -41,6 +41,7 @@ struct slot {
     uint32_t serial;                 /* of the process */
     int pid;
     enum slot_state state;
+    bool is_retiring;  /* a worker: this job is its last one */
     usec_t since;      /* of that state; wall time */
     int64_t jobs_done; /* by this process; for services: passes made */
 
@@ -65,7 +66,11 @@ struct plugin_mark {
 /* Before the processes are forked. */
 bool scoreboard_open(size_t slots, struct scoreboard **board_out, struct error *err) MUST_CHECK;
 void scoreboard_close(struct scoreboard **board);
+
+/* How many slots are in use, the first ones: others are not looked at. All of them, until the
+ * master says otherwise; it does so for the processes that it forks from then on. */
 size_t scoreboard_slots(const struct scoreboard *board);
+void scoreboard_use(struct scoreboard *board, size_t slots);
 
 /* In a process, first thing: the others' slots become read-only. */
 bool scoreboard_restrict(struct scoreboard *board, size_t own, struct error *err) MUST_CHECK;
@@ -79,6 +84,7 @@ bool scoreboard_read(const struct scoreboard *board, size_t index,
 void scoreboard_enter(struct scoreboard *board, size_t own, const char *name, int number,
                       uint32_t serial, int pid);
 void scoreboard_set_state(struct scoreboard *board, size_t own, enum slot_state state);
+void scoreboard_retire(struct scoreboard *board, size_t own);
 void scoreboard_count(struct scoreboard *board, size_t own, int64_t jobs_done);
 
 /* Enters SLOT_RUNNING, without progress or output. */

@@ -50,7 +50,7 @@ static const struct {
 } looks[] = {
     {"running", COLOUR_CYAN},   {"idle", COLOUR_DIM},        {"starting", COLOUR_YELLOW},
     {"waiting", COLOUR_YELLOW}, {"draining", COLOUR_YELLOW}, {"stopping", COLOUR_YELLOW},
-    {"silent", COLOUR_RED},
+    {"silent", COLOUR_RED},     {"replacing", COLOUR_CYAN},
 };
 
 /* A pool as it is shown. */

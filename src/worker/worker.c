@@ -58,7 +58,8 @@ struct worker {
     bool is_running;
     enum execution_stop stop; /* of what runs, if it was asked to */
     int64_t jobs_done;
-    bool ended; /* take no more jobs */
+    bool is_retiring; /* take only what is in the socket */
+    bool ended;       /* take no more jobs */
 };
 
 static void *state_of(const struct worker *worker, const struct handler *handler)
@@ -143,11 +144,22 @@ static void task_came(void *context, unsigned events)
     (void)events;
 }
 
+/* Another worker takes this place as soon as it is free. */
+static void retire(struct worker *worker)
+{
+    worker->is_retiring = true;
+    scoreboard_retire(worker->process->scoreboard, worker->process->slot);
+}
+
 static void obey(void *context, const struct order *order, int fd)
 {
     struct worker *worker = context;
 
-    assert(order->kind == ORDER_EXIT && fd < 0);
+    assert((order->kind == ORDER_EXIT || order->kind == ORDER_RETIRE) && fd < 0);
+    if (order->kind == ORDER_RETIRE) {
+        retire(worker);
+        return;
+    }
     worker->ended = true;
     if (worker->is_running)
         give_up(worker, STOP_DRAIN);
@@ -440,7 +452,11 @@ static bool work(struct worker *worker, struct error *err)
     while (!worker->ended && !process->has_stopped) {
         bool taken;
 
-        if (!take_task(worker, &taken, err) || (!taken && !wait_for_task(worker, err)))
+        if (!take_task(worker, &taken, err))
+            return false;
+        if (!taken && worker->is_retiring)
+            return true;
+        if (!taken && !wait_for_task(worker, err))
             return false;
     }
     return true;

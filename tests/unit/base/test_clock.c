@@ -25,6 +25,7 @@ static const struct {
 } clocks[] = {
     {"wall time is since 1970", clock_wall, CLOCK_REALTIME},
     {"boot time is since boot", clock_boot, CLOCK_BOOTTIME},
+    {"monotonic time is that of systemd", clock_monotonic, CLOCK_MONOTONIC},
 };
 
 START_TEST(a_clock_is_that_of_the_kernel_in_microseconds)

@@ -24,6 +24,7 @@ struct service {
     enum th_error_code failure;
     int wanted;                     /* passes, then exit */
     bool leave_fails, saw_own_jobs; /* the handle of the pass before was used again */
+    bool retires;                   /* is asked to make room for the next one, not to exit */
     enum slot_state states[8];      /* at the start of each pass */
 };
 
@@ -53,7 +54,7 @@ static void end(struct service *service)
 
 static void ask_to_exit(const struct service *service)
 {
-    const struct order order = {.kind = ORDER_EXIT};
+    const struct order order = {.kind = service->retires ? ORDER_RETIRE : ORDER_EXIT};
     struct error err;
 
     ck_assert_int_eq(order_send(service->master, &order, -1, &err), DELIVERY_DONE);
@@ -131,6 +132,17 @@ START_TEST(it_makes_passes_until_it_is_asked_to_exit)
     ck_assert(scoreboard_read(service.process.scoreboard, 0, &slot));
     ck_assert_int_eq(slot.state, SLOT_STOPPING);
     ck_assert_int_eq(slot.jobs_done, 3);
+}
+END_TEST
+
+START_TEST(one_that_makes_room_for_the_next_one_says_no_last_words)
+{
+    CLEANUP(end) struct service service = {.wanted = 3, .retires = true};
+
+    begin(&service, "memory:");
+    ck_assert_int_eq(run(&service, 0), PROCESS_RETIRED);
+    ck_assert_int_eq(service.passes, 3);
+    ck_assert_int_eq(service.leaves, 0);
 }
 END_TEST
 
@@ -236,6 +248,7 @@ Suite *periodic_suite(void)
     TCase *outages = tcase_create("outages");
 
     tcase_add_test(life, it_makes_passes_until_it_is_asked_to_exit);
+    tcase_add_test(life, one_that_makes_room_for_the_next_one_says_no_last_words);
     tcase_add_test(life, it_is_ready_once);
     tcase_add_test(life, a_failure_that_cannot_pass_ends_the_process);
     tcase_add_test(life, last_words_that_fail_are_a_failure);

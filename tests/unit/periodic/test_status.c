@@ -106,26 +106,30 @@ static const struct {
     const char *rule;
     const char *name;
     enum slot_state state;
+    bool is_retiring;
     const char *pool_state;
 } pools[] = {
-    {"a pool runs", "dispatcher", SLOT_IDLE, "\"state\":\"running\",\"processes\""},
-    {"also without its store", "dispatcher", SLOT_WAITING, "\"state\":\"running\",\"processes\""},
-    {"until its dispatcher stops", "dispatcher", SLOT_STOPPING,
-     "\"state\":\"draining\",\"processes\""},
-    {"others may stop as they like", "worker 3", SLOT_STOPPING,
-     "\"state\":\"running\",\"processes\""},
+    {"a pool runs", "dispatcher", SLOT_IDLE, false, "running"},
+    {"also without its store", "dispatcher", SLOT_WAITING, false, "running"},
+    {"until its dispatcher stops", "dispatcher", SLOT_STOPPING, false, "draining"},
+    {"others may stop as they like", "worker 3", SLOT_STOPPING, false, "running"},
+    {"a job with an old config is waited for", "worker 3", SLOT_RUNNING, true, "replacing"},
+    {"and not a worker without one", "worker 3", SLOT_IDLE, true, "running"},
 };
 
-START_TEST(the_pool_drains_when_its_dispatcher_does)
+START_TEST(the_state_of_the_pool_is_that_of_its_processes)
 {
     struct slot slots[2] = {{.name = "heartbeater", .state = SLOT_IDLE},
-                            {.state = pools[_i].state}};
+                            {.state = pools[_i].state, .is_retiring = pools[_i].is_retiring}};
     CLEANUP(buffer_done) struct buffer out = BUFFER(status_limit(2));
 
+    char expected[64];
+
+    snprintf(expected, sizeof expected, "\"state\":\"%s\",\"processes\"", pools[_i].pool_state);
     snprintf(slots[1].name, sizeof slots[1].name, "%s", pools[_i].name);
     status_write(slots, 2, &out);
-    ck_assert_msg(strstr(buffer_str(&out), pools[_i].pool_state) != NULL, "%s, not %s",
-                  pools[_i].rule, buffer_str(&out));
+    ck_assert_msg(strstr(buffer_str(&out), expected) != NULL, "%s, not %s", pools[_i].rule,
+                  buffer_str(&out));
 }
 END_TEST
 
@@ -157,7 +161,7 @@ Suite *status_suite(void)
     TCase *json = tcase_create("json");
 
     tcase_add_loop_test(json, a_process_is_shown_as_its_slot_says, 0, COUNT_OF(processes));
-    tcase_add_loop_test(json, the_pool_drains_when_its_dispatcher_does, 0, COUNT_OF(pools));
+    tcase_add_loop_test(json, the_state_of_the_pool_is_that_of_its_processes, 0, COUNT_OF(pools));
     tcase_add_test(json, the_longest_status_fits);
     suite_add_tcase(suite, json);
     return suite;

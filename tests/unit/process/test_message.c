@@ -43,6 +43,7 @@ static const struct order orders[] = {
     {ORDER_DRAIN, 0, 0, 0, {0}},
     {ORDER_STOP, 0, 0, 0, {0}},
     {ORDER_EXIT, 0, 0, 0, {.status = -1}},
+    {ORDER_RETIRE, 0, 0, 0, {0}},
 };
 
 START_TEST(an_order_arrives_as_it_was_sent)
@@ -160,7 +161,7 @@ static const struct {
     enum delivery (*receive)(void);
     unsigned last;
 } kinds[] = {
-    {"order", send_order, receive_order, ORDER_EXIT},
+    {"order", send_order, receive_order, ORDER_RETIRE},
     {"report", send_report, receive_report, REPORT_WORKER_SETTLED},
     {"halt", send_halt, receive_halt, HALT_DRAIN},
 };
@@ -255,7 +256,7 @@ START_TEST(descriptors_that_nobody_asked_for_are_closed)
     }
     post_send_files(post.near, &datagram, 1); /* a halt, with one descriptor */
     expect_refusal(receive_order(), "a halt for an order");
-    send_order(ORDER_EXIT + 1);
+    send_order(ORDER_RETIRE + 1);
     post_take_raw(post.far, &datagram);
     post_send_files(post.near, &datagram, 1);
     expect_refusal(receive_order(), "an unknown order with a descriptor");

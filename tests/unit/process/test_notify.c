@@ -116,6 +116,38 @@ START_TEST(the_environment_is_for_this_process_alone)
 }
 END_TEST
 
+static const char *variable(const char *key)
+{
+    const char *value = getenv(key);
+
+    return value ? value : "none";
+}
+
+START_TEST(whoever_takes_our_place_gets_it_back)
+{
+    char pid[16];
+
+    snprintf(pid, sizeof pid, "%d", (int)getpid());
+    listen_at(_i > 0);
+    if (_i > 0)
+        setenv("WATCHDOG_USEC", "3000000", 1);
+    open_notify();
+    ck_assert_msg(notify_restore(&notify, &err), "%s", err.text);
+    ck_assert_str_eq(variable("NOTIFY_SOCKET"), name);
+    ck_assert_str_eq(variable("WATCHDOG_USEC"), _i > 0 ? "3000000" : "none");
+    ck_assert_str_eq(variable("WATCHDOG_PID"), _i > 0 ? pid : "none");
+}
+END_TEST
+
+START_TEST(where_there_was_nothing_nothing_is_put_back)
+{
+    open_notify();
+    ck_assert(notify_restore(&notify, &err));
+    ck_assert_str_eq(variable("NOTIFY_SOCKET"), "none");
+    ck_assert_str_eq(variable("WATCHDOG_USEC"), "none");
+}
+END_TEST
+
 static const struct {
     const char *rule;
     const char *usec, *pid; /* NULL: not set; "own": ours */
@@ -184,6 +216,8 @@ Suite *notify_suite(void)
     tcase_add_loop_test(manager_case, without_a_manager_every_call_does_nothing, 0, 2);
     tcase_add_test(manager_case, a_manager_that_does_not_read_or_goes_away_is_no_reason_to_wait);
     tcase_add_loop_test(manager_case, the_environment_is_for_this_process_alone, 0, 2);
+    tcase_add_loop_test(manager_case, whoever_takes_our_place_gets_it_back, 0, 2);
+    tcase_add_test(manager_case, where_there_was_nothing_nothing_is_put_back);
     tcase_add_loop_test(manager_case, the_watchdog_wants_to_hear_of_us, 0, COUNT_OF(watchdogs));
     tcase_add_loop_test(manager_case, what_cannot_work_is_refused, 0, COUNT_OF(refused));
     suite_add_tcase(suite, manager_case);

@@ -61,6 +61,29 @@ static void expect_no_job(void)
     ck_assert_uint_eq(slot.output_length, 0);
 }
 
+START_TEST(slots_that_nobody_uses_are_not_counted)
+{
+    scoreboard_use(board, 1);
+    ck_assert_uint_eq(scoreboard_slots(board), 1);
+    scoreboard_use(board, SLOTS);
+    ck_assert_uint_eq(scoreboard_slots(board), SLOTS);
+}
+END_TEST
+
+START_TEST(who_retires_does_so_until_its_end)
+{
+    read_own();
+    ck_assert(!slot.is_retiring);
+    scoreboard_retire(board, OWN);
+    start_job();
+    read_own();
+    ck_assert(slot.is_retiring);
+    scoreboard_enter(board, OWN, "worker 3", 3, 2, 2);
+    read_own();
+    ck_assert(!slot.is_retiring);
+}
+END_TEST
+
 START_TEST(a_slot_is_empty_before_its_owner_enters_and_after_it_has_left)
 {
     ck_assert_uint_eq(scoreboard_slots(board), SLOTS);
@@ -462,6 +485,8 @@ Suite *scoreboard_suite(void)
     TCase *sharing = tcase_create("sharing");
 
     tcase_add_checked_fixture(writing, setup, teardown);
+    tcase_add_test(writing, slots_that_nobody_uses_are_not_counted);
+    tcase_add_test(writing, who_retires_does_so_until_its_end);
     tcase_add_test(writing, a_slot_is_empty_before_its_owner_enters_and_after_it_has_left);
     tcase_add_test(writing, who_enters_is_shown_as_starting);
     tcase_add_test(writing, the_time_of_a_state_is_that_of_its_beginning);
