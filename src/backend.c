@@ -20,6 +20,7 @@
 #define URL_MAX ((size_t)64 * 1024)
 #define SQLITE  "sqlite:"
 #define MEMORY  "memory:"
+#define PRIVATE MEMORY "thd-"
 
 /* What a URL would take for something else. */
 static void add_encoded(struct buffer *url, const char *text)
@@ -63,7 +64,7 @@ static void add_memory(struct buffer *url)
     uint64_t random;
 
     random_bytes(&random, sizeof random);
-    buffer_printf(url, MEMORY "thd-%016" PRIx64, random);
+    buffer_printf(url, PRIVATE "%016" PRIx64, random);
 }
 
 /* The same jobs, whatever the current folder is. */
@@ -111,6 +112,24 @@ bool backend_choose(const char *typed, const struct config *config, struct backe
         describe(buffer_str(&url), backend_out, err))
         return true;
     return backend_out->from_config ? error_prefix(err, "%s", config->path) : false;
+}
+
+bool backend_is_same(const struct backend *backend, const struct config *config)
+{
+    CLEANUP(buffer_done) struct buffer url = BUFFER(URL_MAX);
+    struct error err;
+
+    if (backend_is_private(backend))
+        return text_equal(config->backend, MEMORY);
+    const bool is_same = settle(config->backend, config->folder, &url, &err) &&
+                         text_equal(buffer_str(&url), backend->url);
+    explicit_bzero(url.data, url.length);
+    return is_same;
+}
+
+bool backend_is_private(const struct backend *backend)
+{
+    return text_starts_with(backend->url, PRIVATE);
 }
 
 void backend_done(struct backend *backend)

@@ -20,6 +20,12 @@ struct backend {
 bool backend_choose(const char *typed, const struct config *config, struct backend *backend_out,
                     struct error *err) MUST_CHECK;
 
+/* Whether this config leads to the same jobs; only for one that came from a config. */
+bool backend_is_same(const struct backend *backend, const struct config *config);
+
+/* Whether no other thd can use it: memory: without a name. */
+bool backend_is_private(const struct backend *backend);
+
 void backend_done(struct backend *backend);
 
 #endif

@@ -4,13 +4,13 @@
  * What is wrong is said before anything is started: a wrong config never runs a single job.
  */
 #include "backend.h"
-#include "base/arena.h"
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "master/generation.h"
 #include "master/master.h"
 #include "precheck.h"
 #include "process/title.h"
@@ -18,12 +18,12 @@
 #include "thctl/options.h"
 #include "thctl/output.h"
 #include "thctl/status.h"
-#include "worker/handlers.h"
 
 #include <taskharbor/version.h>
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -63,12 +63,12 @@ struct daemon {
     struct option_value values[THD_OPTIONS];
     struct config config;
     struct backend backend;
-    struct arena arena; /* what the handlers were made of */
+    struct program program;
 };
 
 static void daemon_done(struct daemon *daemon)
 {
-    arena_done(&daemon->arena);
+    free(daemon->program.path);
     backend_done(&daemon->backend);
     config_done(&daemon->config);
 }
@@ -95,7 +95,9 @@ static enum status print_help(void)
                 "\nsignals:\n"
                 "  TERM, INT   drain: wait for what runs, up to pool.shutdown_timeout, and exit\n"
                 "  QUIT        and a second TERM or INT: the same without the wait\n"
+                "  HUP         read the config again; a wrong one is refused\n"
                 "  USR1        log what every process does\n"
+                "  USR2        start the thd that is installed now, then drain this one\n"
                 "  TSTP, CONT  stop reserving jobs, go on\n"
                 "\nexamples:\n"
                 "  thctl init && thd\n"
@@ -190,22 +192,55 @@ static enum status find_backend(struct daemon *daemon)
         output_remark("%s", err.text);
         return STATUS_CONFIG;
     }
+    daemon->program.wiped = typed->text;
     forget_url(typed->text);
     forget_url(config->backend);
     config->backend = daemon->backend.url;
     return STATUS_OK;
 }
 
-static enum status configure(struct daemon *daemon)
+/* What was typed comes before what the config says. */
+static void apply_options(const struct daemon *daemon, struct config *config)
 {
     const struct option_value *workers = &daemon->values[OPTION_NUM_WORKERS];
+
+    if (workers->given)
+        config->pool.num_workers = (int)workers->number;
+}
+
+static enum status configure(struct daemon *daemon)
+{
     const enum status status = load_config(daemon);
 
     if (status != STATUS_OK)
         return status;
-    if (workers->given)
-        daemon->config.pool.num_workers = (int)workers->number;
+    apply_options(daemon, &daemon->config);
     return find_backend(daemon);
+}
+
+/* ---- a new config, while the pool runs ---- */
+
+static bool check_new(const struct daemon *daemon, const struct config *config, struct error *err)
+{
+    if (daemon->backend.from_config && !backend_is_same(&daemon->backend, config))
+        return error_set(err, TH_E_INVALID, "backend cannot change while thd runs: restart it");
+    return true;
+}
+
+static bool reread(void *context, const char *path, struct config *config_out,
+                   struct diagnostics *diagnostics, struct error *err)
+{
+    const struct daemon *daemon = context;
+
+    if (!config_load(path, config_out, diagnostics))
+        return error_set(err, TH_E_INVALID, "%s is wrong in %zu place%s", path,
+                         diagnostics->count + diagnostics->left_out,
+                         diagnostics->count == 1 ? "" : "s");
+    const bool is_right = check_new(daemon, config_out, err);
+    forget_url(config_out->backend);
+    config_out->backend = daemon->backend.url;
+    apply_options(daemon, config_out);
+    return is_right;
 }
 
 /* ---- the pool ---- */
@@ -213,15 +248,18 @@ static enum status configure(struct daemon *daemon)
 static int run_pool(struct daemon *daemon)
 {
     struct master_options master = {
-        .config = &daemon->config,
         .backend = daemon->backend.url,
         .backend_shown = daemon->backend.shown,
         .backend_is_typed = !daemon->backend.from_config,
+        .backend_is_private = backend_is_private(&daemon->backend),
         .once = daemon->values[OPTION_ONCE].given,
+        .program = daemon->program,
+        .reread = reread,
+        .context = daemon,
     };
     struct error err;
 
-    if (!handlers_prepare(&daemon->config, &daemon->arena, &master.handlers, &err)) {
+    if (!generation_new(&daemon->config, &master.generation, &err)) {
         output_remark("%s: %s", daemon->config.path, err.text);
         return STATUS_CONFIG;
     }
@@ -246,6 +284,16 @@ static int run(struct daemon *daemon, struct words *words)
     return run_pool(daemon);
 }
 
+/* For an upgrade, which says so when there is none. */
+static void find_program(struct program *program, char *const *argv)
+{
+    struct error err;
+
+    program->argv = argv;
+    if (argv[0] && !program_find(argv[0], getenv("PATH"), &program->path, &err))
+        program->path = NULL;
+}
+
 /* A descriptor that is missing would be taken by the next file opened, and then be written to. */
 static void hold_standard_descriptors(void)
 {
@@ -266,6 +314,7 @@ int main(int argc, char **argv)
     if (!title_init(argc, argv, &own))
         own = argv; /* titles stay as they are */
     display_init();
+    find_program(&daemon.program, own);
 
     struct words words = {(const char **)own + 1, argc > 0 ? (size_t)argc - 1 : 0};
     return run(&daemon, &words);

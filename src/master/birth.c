@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "master/generation.h"
 #include "master/master.h"
 #include "process/lease_table.h"
 #include "process/process.h"
@@ -202,21 +203,22 @@ static struct process describe(const struct child_seat *seat, const struct socke
                                const struct role *role)
 {
     const struct master *master = seat->master;
+    const struct generation *generation = master->generation;
     struct process process = {
         .master = master->pid,
         .number = seat->number,
         .serial = seat->serial,
-        .config = master->config,
+        .config = &generation->config,
         .backend = role->store ? master->options->backend : NULL,
         .pool = master->name.stored,
         .once = master->options->once,
-        .handlers = role->works ? master->options->handlers : NULL,
+        .handlers = role->works ? generation->handlers : NULL,
         .leases = master->leases,
         .scoreboard = master->scoreboard,
         .slot = seat->slot,
         .control = sockets->control[1],
-        .tasks = role->hands_out ? master->tasks[0]
-                 : role->works   ? master->tasks[1]
+        .tasks = role->hands_out ? generation->tasks[0]
+                 : role->works   ? generation->tasks[1]
                                  : -1,
         .results = sockets->results[1],
         .nudge = role->nudge ? master->nudge : -1,
@@ -263,11 +265,12 @@ bool birth_fork(struct child_seat *seat, struct error *err)
 
     seat->serial = ++seat->master->children.last_serial;
     seat->started_at = clock_boot();
-    seat->is_ready = false;
+    seat->is_ready = seat->is_retiring = false;
     seat->overrun = (struct overrun){0};
     if (!sockets_open(&sockets, role, err) ||
         !(role->works ? fork_worker : fork_one)(seat, &sockets, role, err))
         return error_prefix(err, "start %s", seat->name);
+    seat->generation = generation_join(seat->master->generation);
     seat->control = sockets.control[0];
     sockets.control[0] = -1;
     return true;

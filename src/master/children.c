@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "master/birth.h"
+#include "master/generation.h"
 #include "master/master.h"
 #include "process/lease_table.h"
 #include "process/message.h"
@@ -35,6 +36,7 @@ static void hear_report(struct child_seat *seat, const struct report *report)
     case REPORT_READY:
         seat->is_ready = seat->was_ever_ready = true;
         master_note_ready(seat->master);
+        reload_continue(seat->master);
         return;
     case REPORT_WORKER_SETTLED:
         if (seat->role == ROLE_DISPATCHER)
@@ -110,9 +112,11 @@ static void start_or_retry(struct child_seat *seat)
         briefing_continue(seat->master);
 }
 
+/* Since it was put off, a reload may have had the seat removed. */
 static void restart(void *context)
 {
-    start_or_retry(context);
+    if (children_is_wanted(context))
+        start_or_retry(context);
 }
 
 /* ---- end ---- */
@@ -143,7 +147,8 @@ static void log_signal(const struct child_seat *seat, int status, bool is_replac
 static void log_exit(const struct child_seat *seat, int status, bool is_replaced, usec_t delay)
 {
     const int code = WEXITSTATUS(status);
-    const enum log_level level = code == PROCESS_OK ? LEVEL_INFO : LEVEL_WARNING;
+    const bool is_well = code == PROCESS_OK || code == PROCESS_RETIRED;
+    const enum log_level level = is_well ? LEVEL_INFO : LEVEL_WARNING;
 
     if (is_replaced)
         log_at(level, "process_exited", "name=%s pid=%d exit_code=%d restart_ms=%" PRId64,
@@ -161,6 +166,13 @@ static void log_end(const struct child_seat *seat, int status, bool is_replaced,
         log_exit(seat, status, is_replaced, delay);
 }
 
+/* It ended as it was meant to, and not because it could not go on. */
+static bool made_room(const struct child_seat *seat, int status)
+{
+    return WIFEXITED(status) &&
+           WEXITSTATUS(status) == (seat->role == ROLE_WORKER ? PROCESS_OK : PROCESS_RETIRED);
+}
+
 static struct death describe(const struct child_seat *seat, int status)
 {
     const bool works = seat->role == ROLE_WORKER;
@@ -169,7 +181,7 @@ static struct death describe(const struct child_seat *seat, int status)
         .lived = clock_boot() - seat->started_at,
         .was_ready = seat->is_ready,
         .had_job = works && lease_table_is_running(seat->master->leases, seat->serial),
-        .was_recycled = works && WIFEXITED(status) && WEXITSTATUS(status) == PROCESS_OK,
+        .was_recycled = made_room(seat, status),
     };
 }
 
@@ -180,6 +192,7 @@ static void vacate(struct child_seat *seat)
     seat->control = -1;
     seat->pid = 0;
     scoreboard_leave(seat->master->scoreboard, seat->slot);
+    generation_leave(&seat->generation);
 }
 
 /* What others have to know of it. */
@@ -202,7 +215,7 @@ static void bury(struct child_seat *seat, int status)
     hear_reports(seat);
     const struct death death = describe(seat, status);
     const enum shutdown_verdict verdict = shutdown_judge(master, seat, status);
-    const bool is_replaced = verdict == VERDICT_REPLACE;
+    const bool is_replaced = verdict == VERDICT_REPLACE && children_is_wanted(seat);
     const usec_t delay = is_replaced ? restart_delay(&seat->restart, &death) : 0;
     const struct worker_end end = overrun_end_of(seat, status);
 
@@ -214,6 +227,7 @@ static void bury(struct child_seat *seat, int status)
     else if (is_replaced)
         start_later(seat, delay);
     shutdown_follow(master, seat, status, verdict);
+    reload_continue(master);
 }
 
 static struct child_seat *find(struct children *children, pid_t pid)
@@ -238,9 +252,9 @@ static void name_seat(struct child_seat *seat, const struct role *role)
 static void fill_seats(struct master *master, enum role_id role)
 {
     struct children *children = &master->children;
-    const int instances = roles_instances(role, master->config);
+    const int seats = roles_seats(role, master->config);
 
-    for (int i = 0; i < instances; i++) {
+    for (int i = 0; i < seats; i++) {
         struct child_seat *seat = &children->seats[children->count];
 
         *seat = (struct child_seat){
@@ -260,7 +274,7 @@ bool children_init(struct master *master, struct error *err)
     size_t count = 0;
 
     for (enum role_id role = 0; role < ROLES; role++)
-        count += (size_t)roles_instances(role, master->config);
+        count += (size_t)roles_seats(role, master->config);
     master->children.seats = calloc(count, sizeof *master->children.seats);
     if (!master->children.seats)
         return error_no_memory(err);
@@ -271,14 +285,18 @@ bool children_init(struct master *master, struct error *err)
 
 void children_done(struct children *children)
 {
+    for (size_t i = 0; i < children->count; i++)
+        generation_leave(&children->seats[i].generation);
     free(children->seats);
     *children = (struct children){0};
 }
 
 void children_start_all(struct master *master)
 {
-    for (size_t i = 0; i < master->children.count; i++)
-        start_or_retry(&master->children.seats[i]);
+    for (size_t i = 0; i < master->children.count; i++) {
+        if (children_is_wanted(&master->children.seats[i]))
+            start_or_retry(&master->children.seats[i]);
+    }
 }
 
 /* Whoever is not ours was left behind by a worker that died, or was here before us. */
@@ -292,7 +310,7 @@ void children_reap(struct master *master)
 
         if (seat)
             bury(seat, status);
-        else
+        else if (!upgrade_note_end(master, pid, status))
             clearing_forget(&master->clearing, pid);
     }
 }
@@ -304,6 +322,23 @@ struct child_seat *children_seat(struct master *master, enum role_id role)
             return &master->children.seats[i];
     }
     return NULL;
+}
+
+bool children_is_wanted(const struct child_seat *seat)
+{
+    const int place = seat->number > 0 ? seat->number : 1;
+
+    return place <= roles_instances(seat->role, seat->master->config);
+}
+
+size_t children_extent(const struct master *master)
+{
+    size_t extent = master->children.count;
+
+    while (extent > 0 && master->children.seats[extent - 1].pid == 0 &&
+           !children_is_wanted(&master->children.seats[extent - 1]))
+        extent--;
+    return extent;
 }
 
 size_t children_count_running(const struct master *master)
@@ -327,9 +362,10 @@ void children_hurry(struct child_seat *seat)
     start_or_retry(seat);
 }
 
-void children_dismiss(struct child_seat *seat)
+/* One that has not listened for long hangs. */
+static void tell(struct child_seat *seat, enum order_kind kind)
 {
-    const struct order order = {.kind = ORDER_EXIT};
+    const struct order order = {.kind = kind};
     struct error err;
 
     if (seat->pid == 0)
@@ -339,13 +375,32 @@ void children_dismiss(struct child_seat *seat)
     case DELIVERY_CLOSED: /* it is ending already */
         return;
     case DELIVERY_NONE:
-        children_kill(seat); /* it has not listened for long */
+        children_kill(seat);
         return;
     case DELIVERY_FAILED:
         log_error("process_failed", "name=%s error=%s", seat->name, err.text);
         children_kill(seat);
         return;
     }
+}
+
+void children_fill(struct child_seat *seat)
+{
+    if (seat->pid == 0 && !seat->restart_timer.is_on)
+        start_or_retry(seat);
+}
+
+void children_retire(struct child_seat *seat)
+{
+    if (seat->pid == 0 || seat->is_retiring)
+        return;
+    seat->is_retiring = true;
+    tell(seat, ORDER_RETIRE);
+}
+
+void children_dismiss(struct child_seat *seat)
+{
+    tell(seat, ORDER_EXIT);
 }
 
 void children_kill(struct child_seat *seat)

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 struct error;
+struct generation;
 struct master;
 
 /* One place in the process tree, which one process after the other fills. */
@@ -28,9 +29,11 @@ struct child_seat {
      * signalled. */
     pid_t pid;
     uint32_t serial;
-    usec_t started_at; /* boot time */
+    usec_t started_at;             /* boot time */
+    struct generation *generation; /* shared */
     bool is_ready;
-    int control; /* owned; -1: none */
+    bool is_retiring; /* has been told to make room for the next one */
+    int control;      /* owned; -1: none */
     struct loop_watch control_watch;
 
     struct pulse pulse;
@@ -46,24 +49,36 @@ struct children {
     uint32_t last_serial;
 };
 
-/* The seats, all empty. */
+/* The seats, all empty: for all the processes that a reload may ask for. */
 bool children_init(struct master *master, struct error *err) MUST_CHECK;
 void children_done(struct children *children);
 
-/* Starts a process for every seat. What cannot be started is tried again later. */
+/* Starts a process for every seat that is wanted. What cannot be started is tried again later. */
 void children_start_all(struct master *master);
 
 /* Waits for all that has ended, and replaces what is to be replaced. */
 void children_reap(struct master *master);
 
-/* The seat of a service; NULL when this pool has none of it. */
+/* The seat of a service. */
 struct child_seat *children_seat(struct master *master, enum role_id role);
+
+/* Whether the config wants a process there. */
+bool children_is_wanted(const struct child_seat *seat);
+
+/* How many seats there are up to the last one that is wanted, or filled. */
+size_t children_extent(const struct master *master);
 
 /* How many workers run a job. */
 size_t children_count_running(const struct master *master);
 
 /* Starts now what waits for its restart. */
 void children_hurry(struct child_seat *seat);
+
+/* Starts a process where there is none, and none is waited for. */
+void children_fill(struct child_seat *seat);
+
+/* Tells it, once, to make room for the next one, if it runs. */
+void children_retire(struct child_seat *seat);
 
 /* Tells it to exit, if it runs. */
 void children_dismiss(struct child_seat *seat);

@@ -23,6 +23,8 @@ static size_t list_spared(struct master *master)
         if (master->children.seats[i].pid != 0)
             clearing->spared[count++] = master->children.seats[i].pid;
     }
+    if (master->upgrade.pid != 0)
+        clearing->spared[count++] = master->upgrade.pid;
     return count;
 }
 
@@ -60,7 +62,7 @@ bool clearing_init(struct master *master, struct error *err)
 
     if (!orphans_list(&strangers, &count, err))
         return false;
-    clearing->spared = realloc(strangers, (count + master->children.count) * sizeof *strangers);
+    clearing->spared = realloc(strangers, (count + master->children.count + 1) * sizeof *strangers);
     if (!clearing->spared) {
         free(strangers);
         return error_no_memory(err);

@@ -19,7 +19,7 @@ struct master;
 struct clearing {
     struct loop_timer timer; /* runs while somebody may be left */
     usec_t pause;            /* until the next pass */
-    pid_t *spared;           /* owned; strangers, then our processes: room for all of them */
+    pid_t *spared;           /* owned; strangers, our processes, and the thd that replaces us */
     size_t stranger_count;
 };
 

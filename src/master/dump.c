@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/uuid.h"
+#include "master/generation.h"
 #include "master/master.h"
 #include "process/scoreboard.h"
 
@@ -27,46 +28,50 @@ static void log_empty(const struct child_seat *seat)
         log_info(EVENT, "name=%s state=ended", seat->name);
 }
 
-static void log_job(const struct slot *slot)
+static void log_job(const struct slot *slot, unsigned generation)
 {
     char job[UUID_TEXT_SIZE];
     const int64_t duration = milliseconds_since(slot->since);
 
     uuid_format(&slot->job, job);
     if (slot->progress_percent < 0)
-        log_info(EVENT, "name=%s pid=%d state=%s for_ms=%" PRId64 " job=%s type=%s", slot->name,
-                 slot->pid, slot_state_name(slot->state), duration, job, slot->type);
+        log_info(EVENT, "name=%s pid=%d generation=%u state=%s for_ms=%" PRId64 " job=%s type=%s",
+                 slot->name, slot->pid, generation, slot_state_name(slot->state), duration, job,
+                 slot->type);
     else
         log_info(EVENT,
-                 "name=%s pid=%d state=%s for_ms=%" PRId64 " job=%s type=%s progress=%d text=%s",
-                 slot->name, slot->pid, slot_state_name(slot->state), duration, job, slot->type,
-                 slot->progress_percent, slot->progress_text);
+                 "name=%s pid=%d generation=%u state=%s for_ms=%" PRId64
+                 " job=%s type=%s progress=%d text=%s",
+                 slot->name, slot->pid, generation, slot_state_name(slot->state), duration, job,
+                 slot->type, slot->progress_percent, slot->progress_text);
 }
 
-static void log_slot(const struct slot *slot)
+static void log_slot(const struct slot *slot, unsigned generation)
 {
     if (slot->state == SLOT_RUNNING)
-        log_job(slot);
+        log_job(slot, generation);
     else
-        log_info(EVENT, "name=%s pid=%d state=%s for_ms=%" PRId64 " done=%" PRId64, slot->name,
-                 slot->pid, slot_state_name(slot->state), milliseconds_since(slot->since),
-                 slot->jobs_done);
+        log_info(EVENT, "name=%s pid=%d generation=%u state=%s for_ms=%" PRId64 " done=%" PRId64,
+                 slot->name, slot->pid, generation, slot_state_name(slot->state),
+                 milliseconds_since(slot->since), slot->jobs_done);
 }
 
 void dump_log(const struct master *master)
 {
     struct slot slot;
 
-    log_info("pool_state", "state=%s paused=%s workers=%d", pool_state_name(master->state),
-             master->is_paused ? "true" : "false", roles_instances(ROLE_WORKER, master->config));
+    log_info("pool_state", "state=%s paused=%s workers=%d generation=%u old_workers=%zu",
+             pool_state_name(master->state), master->is_paused ? "true" : "false",
+             roles_instances(ROLE_WORKER, master->config), master->generation->number,
+             reload_count_old(master));
     for (size_t i = 0; i < master->children.count; i++) {
         const struct child_seat *seat = &master->children.seats[i];
 
         if (seat->pid != 0 && scoreboard_read(master->scoreboard, seat->slot, &slot))
-            log_slot(&slot);
+            log_slot(&slot, seat->generation->number);
         else if (seat->pid != 0)
             log_info(EVENT, "name=%s pid=%d state=unknown", seat->name, (int)seat->pid);
-        else
+        else if (children_is_wanted(seat))
             log_empty(seat);
     }
 }

@@ -7,6 +7,8 @@
  *                                       --> clearing.c   what dead workers left behind
  *                                       --> overrun.c    who is for too long inside a plugin
  *                                       --> shutdown.c   how the pool ends
+ *                                       --> reload.c     a new config
+ *                                       --> upgrade.c    a new thd in our place
  *
  * Woken by signals, by what its processes report, and by timers of restarts, of the shutdown and of
  * the watchdog.
@@ -25,6 +27,7 @@
 #include "base/random.h"
 #include "config/config.h"
 #include "master/dump.h"
+#include "master/generation.h"
 #include "master/greeting.h"
 #include "process/lease_table.h"
 #include "process/message.h"
@@ -50,16 +53,36 @@
 
 /* ---- state ---- */
 
+static const char *running_or_paused(const struct master *master)
+{
+    return master->is_paused ? "paused" : "running";
+}
+
+void master_tell_running(const struct master *master)
+{
+    notify_send(&master->notify, "READY=1\nSTATUS=%s with %d workers", running_or_paused(master),
+                master->config->pool.num_workers);
+}
+
+void master_show(const struct master *master)
+{
+    const char *state = master->state > POOL_RUNNING  ? pool_state_name(master->state)
+                        : master->reload.is_under_way ? "replacing"
+                                                      : "";
+
+    title_set("thd: master pool=%s%s%s", master->name.shown, state[0] ? " " : "", state);
+}
+
 void master_enter(struct master *master, enum pool_state state)
 {
     assert(pool_state_may_become(master->state, state));
     master->state = state;
+    master_show(master);
     switch (state) {
     case POOL_STARTING:
         break;
     case POOL_RUNNING:
-        notify_send(&master->notify, "READY=1\nSTATUS=%s with %d workers",
-                    master->is_paused ? "paused" : "running", master->config->pool.num_workers);
+        master_tell_running(master);
         break;
     case POOL_DRAINING:
         notify_send(&master->notify, "STOPPING=1\nSTATUS=draining: waits for running jobs");
@@ -85,22 +108,27 @@ void master_note_ready(struct master *master)
     if (master->state != POOL_STARTING)
         return;
     for (size_t i = 0; i < master->children.count; i++) {
-        if (!master->children.seats[i].was_ever_ready)
+        const struct child_seat *seat = &master->children.seats[i];
+
+        if (children_is_wanted(seat) && !seat->was_ever_ready)
             return;
     }
     announce_ready(master);
     master_enter(master, POOL_RUNNING);
+    upgrade_announce(master);
 }
 
 /* ---- signals ---- */
 
 static void drain(struct master *master, const char *name)
 {
+    upgrade_call_off(master);
     shutdown_ask(master, name);
 }
 
 static void stop(struct master *master, const char *name)
 {
+    upgrade_call_off(master);
     shutdown_force(master, name);
 }
 
@@ -110,18 +138,16 @@ static void reap(struct master *master, const char *name)
     children_reap(master);
 }
 
-static void refuse_reload(struct master *master, const char *name)
+static void reload(struct master *master, const char *name)
 {
-    (void)master;
-    log_warning("config_rejected", "signal=%s reason=%s", name,
-                "this thd cannot reload its config yet: restart it");
+    (void)name;
+    reload_ask(master);
 }
 
-static void refuse_upgrade(struct master *master, const char *name)
+static void upgrade(struct master *master, const char *name)
 {
-    (void)master;
-    log_warning("upgrade_rejected", "signal=%s reason=%s", name,
-                "this thd cannot replace itself yet: restart it");
+    (void)name;
+    upgrade_ask(master);
 }
 
 static void dump(struct master *master, const char *name)
@@ -137,7 +163,7 @@ static void set_paused(struct master *master, bool is_paused)
     if (master->is_paused == is_paused || master->state > POOL_RUNNING)
         return;
     master->is_paused = is_paused;
-    notify_send(&master->notify, "STATUS=%s with %d workers", is_paused ? "paused" : "running",
+    notify_send(&master->notify, "STATUS=%s with %d workers", running_or_paused(master),
                 master->config->pool.num_workers);
     log_info(is_paused ? "pool_paused" : "pool_resumed", "state=%s",
              pool_state_name(master->state));
@@ -165,9 +191,9 @@ static const struct {
     {SIGTERM, "SIGTERM", drain},
     {SIGINT,  "SIGINT",  drain},
     {SIGQUIT, "SIGQUIT", stop},
-    {SIGHUP,  "SIGHUP",  refuse_reload},
+    {SIGHUP,  "SIGHUP",  reload},
     {SIGUSR1, "SIGUSR1", dump},
-    {SIGUSR2, "SIGUSR2", refuse_upgrade},
+    {SIGUSR2, "SIGUSR2", upgrade},
     {SIGTSTP, "SIGTSTP", pause_pool},
     {SIGCONT, "SIGCONT", resume_pool},
     {SIGCHLD, "SIGCHLD", reap},
@@ -230,15 +256,32 @@ static void warn_of_gaps(const struct config *config)
     }
 }
 
-/* The master has two descriptors per worker, the dispatcher one. The limit that we were given is
- * kept for the jobs. */
-static bool raise_limits(struct master *master, struct error *err)
+void master_adopt(struct master *master, struct generation *generation)
 {
-    const rlim_t wanted = FILES_MIN + FILES_PER_WORKER * (rlim_t)master->config->pool.num_workers;
+    generation->number = master->generation->number + 1;
+    generation_leave(&master->generation);
+    master->generation = generation;
+    master->config = &generation->config;
+    scoreboard_use(master->scoreboard, children_extent(master));
+    open_log(master);
+    warn_of_gaps(master->config);
+    master_show(master);
+}
 
+/* The limit that we were given is kept for the jobs. */
+static bool note_limits(struct master *master, struct error *err)
+{
     if (getrlimit(RLIMIT_NOFILE, &master->files))
         return error_errno(err, TH_E_INTERNAL, errno, "ask for the limit of descriptors");
+    return true;
+}
+
+/* The master has two descriptors per worker, the dispatcher one. */
+bool master_raise_limits(struct master *master, int workers, struct error *err)
+{
+    const rlim_t wanted = FILES_MIN + FILES_PER_WORKER * (rlim_t)workers;
     struct rlimit raised = master->files;
+
     if (raised.rlim_cur >= wanted)
         return true;
     raised.rlim_cur = wanted < raised.rlim_max ? wanted : raised.rlim_max;
@@ -248,19 +291,19 @@ static bool raise_limits(struct master *master, struct error *err)
            error_set(err, TH_E_INTERNAL,
                      "%d workers need %ju open files and %ju are allowed: raise the limit "
                      "(LimitNOFILE=) or lower pool.num_workers",
-                     master->config->pool.num_workers, (uintmax_t)wanted,
-                     (uintmax_t)raised.rlim_max);
+                     workers, (uintmax_t)wanted, (uintmax_t)raised.rlim_max);
 }
 
-/* What all processes share. */
+/* What all processes share. It has room for all that a reload may ask for; what nobody uses takes
+ * no memory. */
 static bool open_shared(struct master *master, struct error *err)
 {
-    const size_t workers = (size_t)master->config->pool.num_workers;
+    const size_t workers = (size_t)roles_seats(ROLE_WORKER, master->config);
 
     if (!lease_table_open(HOLDS_MIN + HOLDS_PER_WORKER * workers, &master->leases, err) ||
-        !scoreboard_open(master->children.count, &master->scoreboard, err) ||
-        !message_pair(master->tasks, err))
+        !scoreboard_open(master->children.count, &master->scoreboard, err))
         return false;
+    scoreboard_use(master->scoreboard, children_extent(master));
     master->nudge = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     return master->nudge >= 0 || error_errno(err, TH_E_INTERNAL, errno, "open an eventfd");
 }
@@ -284,11 +327,14 @@ static void start_watchdog(struct master *master)
 static bool open_all(struct master *master, struct error *err)
 {
     if (!notify_open(&master->notify, err) || !loop_open(&master->loop, err) ||
-        !catch_signals(master, err) || !orphans_adopt(err) || !raise_limits(master, err) ||
+        !upgrade_init(master, err) || !catch_signals(master, err) || !orphans_adopt(err) ||
+        !note_limits(master, err) ||
+        !master_raise_limits(master, master->config->pool.num_workers, err) ||
         !children_init(master, err) || !clearing_init(master, err) || !open_shared(master, err))
         return false;
     process_tend_log(master->loop, &master->log_timer);
     shutdown_init(master);
+    reload_init(master);
     briefing_reset(master);
     start_watchdog(master);
     pulse_start(master);
@@ -305,11 +351,12 @@ static void close_if_open(int fd)
 static void close_all(struct master *master)
 {
     close_if_open(master->nudge);
-    close_if_open(master->tasks[0]);
-    close_if_open(master->tasks[1]);
     ledger_done(&master->ledger);
     clearing_done(&master->clearing);
     children_done(&master->children);
+    reload_done(&master->reload);
+    upgrade_done(&master->upgrade);
+    generation_leave(&master->generation);
     scoreboard_close(&master->scoreboard);
     lease_table_close(&master->leases);
     loop_close(&master->loop);
@@ -330,19 +377,21 @@ int master_run(const struct master_options *options)
     CLEANUP(close_all)
     struct master master = {
         .options = options,
-        .config = options->config,
-        .name = choose_name(options->config),
+        .generation = options->generation,
+        .config = &options->generation->config,
+        .name = choose_name(&options->generation->config),
         .pid = getpid(),
         .state = POOL_STARTING,
         .notify = {.socket = -1},
-        .tasks = {-1, -1},
         .nudge = -1,
+        .upgrade = {.ready = -1, .announce = -1},
     };
     struct error err;
 
-    title_set("thd: master pool=%s", master.name.shown);
+    master.generation->number = 1;
+    master_show(&master);
     open_log(&master);
-    warn_of_gaps(options->config);
+    warn_of_gaps(master.config);
     if (!run(&master, &err))
         master.exit_code = process_fail(&err);
     log_close(LAST_WORDS);

@@ -13,7 +13,10 @@
 #include "master/ledger.h"
 #include "master/pool_name.h"
 #include "master/pool_state.h"
+#include "master/program.h"
+#include "master/reload.h"
 #include "master/shutdown.h"
+#include "master/upgrade.h"
 #include "process/loop.h"
 #include "process/notify.h"
 
@@ -21,23 +24,32 @@
 #include <sys/types.h>
 
 struct config;
+struct diagnostics;
+struct generation;
 struct lease_table;
 struct scoreboard;
-struct worker_handlers;
 
 struct master_options {
-    const struct config *config;
-    char *backend;             /* the store's URL; wiped in processes that must not know it */
-    const char *backend_shown; /* without secrets */
-    bool backend_is_typed;     /* the config does not lead to it */
-    bool once;                 /* run until nothing is ready */
-    const struct worker_handlers *handlers;
+    struct generation *generation; /* taken over */
+    char *backend;                 /* the store's URL; wiped in processes that must not know it */
+    const char *backend_shown;     /* without secrets */
+    bool backend_is_typed;         /* the config does not lead to it */
+    bool backend_is_private;       /* no other thd can use it */
+    bool once;                     /* run until nothing is ready */
+    struct program program;        /* how we were started */
+
+    /* The config as the file has it now, with what the command line says. False when it cannot be
+     * used; the diagnostics have the places, if there are any, and err says it in one sentence. */
+    bool (*reread)(void *context, const char *path, struct config *config_out,
+                   struct diagnostics *diagnostics, struct error *err);
+    void *context;
 };
 
 /* All that the master knows. It has no job data and opens no store. */
 struct master {
     const struct master_options *options;
-    const struct config *config;
+    struct generation *generation; /* shared; the newest */
+    const struct config *config;   /* of that */
     struct pool_name name;
     pid_t pid;
     enum pool_state state;
@@ -50,7 +62,6 @@ struct master {
 
     struct lease_table *leases;    /* owned; shared with all processes */
     struct scoreboard *scoreboard; /* owned; shared with all processes */
-    int tasks[2];                  /* owned: the dispatcher's end, the workers' end */
     int nudge;                     /* owned */
     struct rlimit files;           /* how many descriptors we were allowed: jobs get that */
 
@@ -59,6 +70,8 @@ struct master {
     struct briefing briefing;
     struct clearing clearing;
     struct shutdown shutdown;
+    struct reload reload;
+    struct upgrade upgrade;
 };
 
 /* Runs a pool until it has ended. Returns the exit code of thd. */
@@ -69,5 +82,17 @@ void master_enter(struct master *master, enum pool_state state);
 
 /* A process has reported ready: was it the last one? */
 void master_note_ready(struct master *master);
+
+/* Takes the generation over: what is started from here on belongs to it. */
+void master_adopt(struct master *master, struct generation *generation);
+
+/* So that so many workers can run. */
+bool master_raise_limits(struct master *master, int workers, struct error *err) MUST_CHECK;
+
+/* To systemd: the pool is as it should be. */
+void master_tell_running(const struct master *master);
+
+/* To whoever looks at ps. */
+void master_show(const struct master *master);
 
 #endif

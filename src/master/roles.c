@@ -11,6 +11,9 @@
 #include "periodic/scheduler.h"
 #include "worker/worker.h"
 
+#define WORKERS_MAX  1024 /* as pool.num_workers has it */
+#define WORKERS_MORE 16   /* a small pool may grow by so many, a large one to twice its size */
+
 static int reaper_instances(const struct config *config)
 {
     return config->pool.enable_reaper ? 1 : 0;
@@ -40,4 +43,14 @@ const struct role *roles_get(enum role_id id)
 int roles_instances(enum role_id id, const struct config *config)
 {
     return roles[id].instances ? roles[id].instances(config) : 1;
+}
+
+int roles_seats(enum role_id id, const struct config *config)
+{
+    const int now = roles_instances(id, config);
+
+    if (!roles[id].is_numbered)
+        return 1;
+    const int later = now < WORKERS_MORE ? now + WORKERS_MORE : 2 * now;
+    return later < WORKERS_MAX ? later : WORKERS_MAX;
 }

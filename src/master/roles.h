@@ -37,4 +37,7 @@ const struct role *roles_get(enum role_id id);
 /* How many processes of this role there are. */
 int roles_instances(enum role_id id, const struct config *config);
 
+/* How many there may be after a reload, in a pool that was started with this config. */
+int roles_seats(enum role_id id, const struct config *config);
+
 #endif

@@ -3,11 +3,11 @@ Signals: how a pool pauses, tells, drains and ends; and what systemd hears of it
 """
 import os
 import signal
-import socket
 import unittest
 
-from daemon import DEADLINE, is_alive, living_in, wait_for
+from daemon import is_alive, living_in, wait_for
 from gate import GateCase
+from notified import NotifiedCase
 
 STUBBORN = "trap '' TERM; echo >>stubborn; while :; do sleep 0.05; done"
 
@@ -193,23 +193,11 @@ class Steering(GateCase):
         self.assertEqual(self.lines("ends"), [])
 
 
-class Systemd(GateCase):
+class Systemd(NotifiedCase):
 
     def setUp(self):
         super().setUp()
-        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.addCleanup(self.listener.close)
-        self.listener.settimeout(DEADLINE)
-        self.listener.bind(self.path("notify"))
         self.handlers["env"] = {"command": "env >seen", "pass_env": ["NOTIFY_SOCKET"]}
-        self.environment.update(NOTIFY_SOCKET=self.path("notify"), WATCHDOG_USEC="200000")
-
-    def hear(self, text):
-        """Reads on until a message has this line; returns the message."""
-        while True:
-            message = self.listener.recv(4096).decode()
-            if text in message.split("\n"):
-                return message
 
     def test_systemd_hears_of_readiness_watchdog_and_end(self):
         pool = self.brisk_pool(num_workers=2)

@@ -107,6 +107,40 @@ START_TEST(a_url_that_cannot_work_is_refused)
 }
 END_TEST
 
+static const struct {
+    const char *rule;
+    const char *before, *after;
+    bool is_same;
+} changes[] = {
+    {"a config that says the same leads to the same jobs", "sqlite:jobs.db", "sqlite:jobs.db",
+     true},
+    {"in whatever way", "sqlite:./jobs.db", "sqlite:/srv/app/jobs.db", true},
+    {"another file has others", "sqlite:jobs.db", "sqlite:other.db", false},
+    {"so have other options", "sqlite:jobs.db", "sqlite:jobs.db?synchronous=normal", false},
+    {"what is in memory stays there", "memory:", "memory:", true},
+    {"unless it gets a name", "memory:", "memory:x", false},
+    {"or had one", "memory:x", "memory:", false},
+};
+
+START_TEST(another_backend_is_noticed)
+{
+    config.backend = changes[_i].before;
+    ck_assert_msg(backend_choose(NULL, &config, &backend, &err), "%s", err.text);
+    config.backend = changes[_i].after;
+    ck_assert_msg(backend_is_same(&backend, &config) == changes[_i].is_same, "%s",
+                  changes[_i].rule);
+}
+END_TEST
+
+START_TEST(a_store_in_memory_is_private_unless_it_was_named)
+{
+    static const char *const urls[] = {"sqlite:jobs.db", "memory:x", "memory:"};
+
+    ck_assert_msg(backend_choose(urls[_i], &config, &backend, &err), "%s", err.text);
+    ck_assert_int_eq(backend_is_private(&backend), _i == 2);
+}
+END_TEST
+
 Suite *backend_suite(void)
 {
     Suite *suite = suite_create("backend");
@@ -116,6 +150,8 @@ Suite *backend_suite(void)
     tcase_add_loop_test(choosing, the_backend_is_chosen, 0, COUNT_OF(choices));
     tcase_add_test(choosing, a_folder_with_characters_of_urls_is_escaped);
     tcase_add_test(choosing, a_store_in_memory_gets_a_name_that_all_processes_share);
+    tcase_add_loop_test(choosing, another_backend_is_noticed, 0, COUNT_OF(changes));
+    tcase_add_loop_test(choosing, a_store_in_memory_is_private_unless_it_was_named, 0, 3);
     tcase_add_loop_test(choosing, a_url_that_cannot_work_is_refused, 0, COUNT_OF(refusals));
     suite_add_tcase(suite, choosing);
     return suite;

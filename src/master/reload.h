@@ -1,0 +1,51 @@
+/*
+ * reload.h - HUP: a new config, and then one process after the other that has read it.
+ *
+ *     HUP --> check it all; wrong: the old one stays
+ *         --> dispatcher     retires between two turns; the next one finds all it had (recovery.c)
+ *         --> workers        all are told; each goes when it has nothing to do
+ *         --> the other services, one after the other, each when the one before it is ready
+ *         --> config_reloaded
+ *
+ * What has to be done is not remembered but seen: a seat is up to date or not. So whatever dies,
+ * starts or is told anew meanwhile, the next look finds the rest. A worker with a long job holds
+ * nobody up.
+ *
+ * A config that comes while one is being taken over is checked at once and waits its turn, and only
+ * the last one that came: however often HUP is sent, jobs go on.
+ */
+#ifndef MASTER_RELOAD_H
+#define MASTER_RELOAD_H
+
+#include "base/base.h"
+#include "process/loop.h"
+
+struct config;
+struct error;
+struct generation;
+struct master;
+
+struct reload {
+    bool is_under_way;       /* some service has not read the newest config */
+    struct generation *next; /* owned; checked, and waits for that */
+    uint32_t awaited;        /* serial of the service that was last told to retire */
+    struct loop_timer timer; /* of our patience with it */
+};
+
+void reload_init(struct master *master);
+void reload_done(struct reload *reload);
+
+/* HUP. */
+void reload_ask(struct master *master);
+
+/* Goes on as far as nobody has to be waited for: after every start and every end of a process. */
+void reload_continue(struct master *master);
+
+/* How many workers have read an older config. */
+size_t reload_count_old(const struct master *master);
+
+/* Whether a pool with `seats` for workers may go from one config to the other while it runs. */
+bool reload_is_possible(const struct config *from, const struct config *to, int seats,
+                        struct error *err) MUST_CHECK;
+
+#endif
