@@ -63,12 +63,12 @@ struct daemon {
     struct option_value values[THD_OPTIONS];
     struct config config;
     struct backend backend;
-    struct program program;
+    struct invocation invocation;
 };
 
 static void daemon_done(struct daemon *daemon)
 {
-    free(daemon->program.path);
+    free(daemon->invocation.path);
     backend_done(&daemon->backend);
     config_done(&daemon->config);
 }
@@ -192,7 +192,7 @@ static enum status find_backend(struct daemon *daemon)
         output_remark("%s", err.text);
         return STATUS_CONFIG;
     }
-    daemon->program.wiped = typed->text;
+    daemon->invocation.wiped = typed->text;
     forget_url(typed->text);
     forget_url(config->backend);
     config->backend = daemon->backend.url;
@@ -253,7 +253,7 @@ static int run_pool(struct daemon *daemon)
         .backend_is_typed = !daemon->backend.from_config,
         .backend_is_private = backend_is_private(&daemon->backend),
         .once = daemon->values[OPTION_ONCE].given,
-        .program = daemon->program,
+        .invocation = daemon->invocation,
         .reread = reread,
         .context = daemon,
     };
@@ -285,13 +285,13 @@ static int run(struct daemon *daemon, struct words *words)
 }
 
 /* For an upgrade, which says so when there is none. */
-static void find_program(struct program *program, char *const *argv)
+static void find_invocation(struct invocation *invocation, char *const *argv)
 {
     struct error err;
 
-    program->argv = argv;
-    if (argv[0] && !program_find(argv[0], getenv("PATH"), &program->path, &err))
-        program->path = NULL;
+    invocation->argv = argv;
+    if (argv[0] && !invocation_find(argv[0], getenv("PATH"), &invocation->path, &err))
+        invocation->path = NULL;
 }
 
 /* A descriptor that is missing would be taken by the next file opened, and then be written to. */
@@ -314,7 +314,7 @@ int main(int argc, char **argv)
     if (!title_init(argc, argv, &own))
         own = argv; /* titles stay as they are */
     display_init();
-    find_program(&daemon.program, own);
+    find_invocation(&daemon.invocation, own);
 
     struct words words = {(const char **)own + 1, argc > 0 ? (size_t)argc - 1 : 0};
     return run(&daemon, &words);

@@ -10,10 +10,10 @@
 #include "master/briefing.h"
 #include "master/children.h"
 #include "master/clearing.h"
+#include "master/invocation.h"
 #include "master/ledger.h"
 #include "master/pool_name.h"
 #include "master/pool_state.h"
-#include "master/program.h"
 #include "master/reload.h"
 #include "master/shutdown.h"
 #include "master/upgrade.h"
@@ -36,7 +36,7 @@ struct master_options {
     bool backend_is_typed;         /* the config does not lead to it */
     bool backend_is_private;       /* no other thd can use it */
     bool once;                     /* run until nothing is ready */
-    struct program program;        /* how we were started */
+    struct invocation invocation;  /* how we were started */
 
     /* The config as the file has it now, with what the command line says. False when it cannot be
      * used; the diagnostics have the places, if there are any, and err says it in one sentence. */

@@ -104,15 +104,15 @@ static bool restore(const struct master *master, struct error *err)
 /* Returns only when it fails. */
 static bool become(const struct master *master, int announce, struct error *err)
 {
-    const struct program *program = &master->options->program;
-    char **arguments = program_arguments(program, master->options->backend);
+    const struct invocation *invocation = &master->options->invocation;
+    char **arguments = invocation_arguments(invocation, master->options->backend);
 
     if (!arguments)
         return error_no_memory(err);
     if (!keep_pipe(announce, err) || !restore(master, err))
         return false;
-    execv(program->path, arguments);
-    return error_errno(err, TH_E_INTERNAL, errno, "exec %s", program->path);
+    execv(invocation->path, arguments);
+    return error_errno(err, TH_E_INTERNAL, errno, "exec %s", invocation->path);
 }
 
 static _Noreturn void live(struct master *master, int announce)
@@ -178,7 +178,7 @@ static void hear(void *context, unsigned events)
 
 static bool may_upgrade(const struct master *master, struct error *err)
 {
-    const struct program *program = &master->options->program;
+    const struct invocation *invocation = &master->options->invocation;
 
     if (master->state != POOL_RUNNING)
         return error_set(err, TH_E_INVALID, "this pool is %s", pool_state_name(master->state));
@@ -188,9 +188,9 @@ static bool may_upgrade(const struct master *master, struct error *err)
         return error_set(err, TH_E_INVALID, "a new thd has been started already");
     if (master->options->backend_is_private)
         return error_set(err, TH_E_INVALID, "the jobs are in memory, and end with this thd");
-    if (!program->path)
+    if (!invocation->path)
         return error_set(err, TH_E_INVALID, "thd was started as '%s', and is not there",
-                         program->argv[0]);
+                         invocation->argv[0]);
     return true;
 }
 
@@ -212,7 +212,7 @@ static bool start(struct master *master, struct error *err)
         return error_errno(err, TH_E_INTERNAL, errno, "fork");
     }
     log_info("upgrade_started", "pid=%d program=%s", (int)upgrade->pid,
-             master->options->program.path);
+             master->options->invocation.path);
     return loop_watch(master->loop, &upgrade->watch, LOOP_READ, err);
 }
 

@@ -27,8 +27,8 @@ static Suite *(*const suites[])(void) = {
     obituary_suite, on_dead_suite, queues_suite, room_suite, starts_suite,
     beat_suite, crontab_suite, periodic_suite, promote_suite, reap_suite, services_suite,
     status_suite, told_suite,
-    generation_suite, ledger_suite, overrun_suite, pool_name_suite, pool_state_suite,
-    program_suite, pulse_suite, reload_suite, restart_suite, roles_suite,
+    generation_suite, invocation_suite, ledger_suite, overrun_suite, pool_name_suite,
+    pool_state_suite, pulse_suite, reload_suite, restart_suite, roles_suite,
     backend_suite,
     growth_suite, options_suite, pages_suite, pool_status_suite, when_suite,
 };

@@ -113,11 +113,11 @@ Suite *told_suite(void);
 
 /* master */
 Suite *generation_suite(void);
+Suite *invocation_suite(void);
 Suite *ledger_suite(void);
 Suite *overrun_suite(void);
 Suite *pool_name_suite(void);
 Suite *pool_state_suite(void);
-Suite *program_suite(void);
 Suite *pulse_suite(void);
 Suite *reload_suite(void);
 Suite *restart_suite(void);

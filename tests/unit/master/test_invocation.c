@@ -1,7 +1,7 @@
 #include "../config/folder.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "master/program.h"
+#include "master/invocation.h"
 #include "suites.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ START_TEST(it_is_found_as_it_was_started)
     char *path = NULL;
     const char *found = searches[_i].found;
 
-    const bool was_found = program_find(searches[_i].name, searches[_i].folders, &path, &err);
+    const bool was_found = invocation_find(searches[_i].name, searches[_i].folders, &path, &err);
     ck_assert_msg(was_found == (found != NULL), "%s", searches[_i].rule);
     if (found)
         snprintf(expected, sizeof expected, "%s%s%s", found[0] == '/' ? "" : folder_path(),
@@ -67,8 +67,8 @@ START_TEST(a_url_is_put_back_where_it_was_wiped)
     char *const argv[] = {"thd", "-n", "", argument, "--once", NULL};
 
     snprintf(argument, sizeof argument, "%s", typed[_i].before);
-    const struct program program = {.argv = argv, .wiped = argument + strlen(argument)};
-    char **arguments = program_arguments(&program, URL);
+    const struct invocation invocation = {.argv = argv, .wiped = argument + strlen(argument)};
+    char **arguments = invocation_arguments(&invocation, URL);
     ck_assert_msg(text_equal(arguments[3], typed[_i].after), "%s, not %s", typed[_i].rule,
                   arguments[3]);
     ck_assert_str_eq(arguments[2], "");
@@ -82,8 +82,8 @@ END_TEST
 START_TEST(without_one_all_stays_as_it_was)
 {
     char *const argv[] = {"thd", "--config", "jobs.yaml", NULL};
-    const struct program program = {.argv = argv};
-    char **arguments = program_arguments(&program, URL);
+    const struct invocation invocation = {.argv = argv};
+    char **arguments = invocation_arguments(&invocation, URL);
 
     for (size_t i = 0; i < COUNT_OF(argv); i++)
         ck_assert_ptr_eq(arguments[i], argv[i]);
@@ -91,9 +91,9 @@ START_TEST(without_one_all_stays_as_it_was)
 }
 END_TEST
 
-Suite *program_suite(void)
+Suite *invocation_suite(void)
 {
-    Suite *suite = suite_create("master/program");
+    Suite *suite = suite_create("master/invocation");
     TCase *finding = tcase_create("finding");
     TCase *arguments = tcase_create("arguments");
 

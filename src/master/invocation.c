@@ -1,7 +1,7 @@
 /*
- * program.c - how this thd was started, so that another one can be started the same way.
+ * invocation.c - how this thd was started, so that another one can be started the same way.
  */
-#include "master/program.h"
+#include "master/invocation.h"
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
@@ -63,7 +63,7 @@ static bool search(const char *name, const char *folders, char **path_out, struc
     }
 }
 
-bool program_find(const char *name, const char *folders, char **path_out, struct error *err)
+bool invocation_find(const char *name, const char *folders, char **path_out, struct error *err)
 {
     CLEANUP(buffer_done) struct buffer path = BUFFER(PATH_MAX);
 
@@ -92,18 +92,18 @@ static char *put_back(const char *argument, const char *wiped, const char *url)
     return whole;
 }
 
-char **program_arguments(const struct program *program, const char *url)
+char **invocation_arguments(const struct invocation *invocation, const char *url)
 {
     size_t count = 0;
 
-    while (program->argv[count])
+    while (invocation->argv[count])
         count++;
     char **arguments = calloc(count + 1, sizeof *arguments);
     for (size_t i = 0; arguments && i < count; i++) {
-        arguments[i] = program->argv[i];
-        if (!has_wiped(program->argv[i], program->wiped))
+        arguments[i] = invocation->argv[i];
+        if (!has_wiped(invocation->argv[i], invocation->wiped))
             continue;
-        arguments[i] = put_back(program->argv[i], program->wiped, url);
+        arguments[i] = put_back(invocation->argv[i], invocation->wiped, url);
         if (!arguments[i])
             return NULL;
     }
