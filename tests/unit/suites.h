@@ -43,6 +43,7 @@ Suite *job_json_suite(void);
 Suite *job_suite(void);
 Suite *keyed_suite(void);
 Suite *lease_suite(void);
+Suite *rate_suite(void);
 Suite *retry_suite(void);
 Suite *settlement_suite(void);
 Suite *state_suite(void);
