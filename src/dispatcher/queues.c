@@ -111,8 +111,8 @@ size_t queues_share(struct queues *queues, size_t room)
         const struct queue_turn *queue = &queues->items[i];
 
         if (queue->asked > 0)
-            queues->shares[count++] =
-                (struct queue_share){queue->name, queue->asked, queue->max_running};
+            queues->shares[count++] = (struct queue_share){
+                .queue = queue->name, .max = queue->asked, .max_running = queue->max_running};
     }
     return count;
 }

@@ -12,6 +12,8 @@
 /* So far pools may disagree about the time. */
 #define DOUBT USEC_PER_SEC
 
+#define COUNT_MAX 1000000000
+
 static int64_t divide_up(int64_t dividend, int64_t divisor)
 {
     return dividend / divisor + (dividend % divisor != 0);
@@ -38,9 +40,15 @@ static usec_t ahead_of(const struct units_rate *rate, usec_t spent_until, usec_t
     return spent_until - now;
 }
 
+bool rate_is_valid(const struct units_rate *rate)
+{
+    return rate->count == 0 || (rate->count > 0 && rate->count <= COUNT_MAX &&
+                                rate->period >= USEC_PER_SEC && rate->period <= USEC_PER_DAY);
+}
+
 int64_t rate_burst(const struct units_rate *rate)
 {
-    assert(rate->count > 0 && rate->period >= USEC_PER_SEC);
+    assert(rate->count > 0 && rate_is_valid(rate));
     const int64_t burst = rate->count * USEC_PER_SEC / rate->period;
 
     return burst > 0 ? burst : 1;

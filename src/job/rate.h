@@ -15,6 +15,9 @@
 #include "base/base.h"
 #include "base/units.h"
 
+/* Whether it is none (count 0), or one that units_parse_rate() could have read. */
+bool rate_is_valid(const struct units_rate *rate);
+
 /* How many may start at once after a long rest: one second's worth, and at least one. */
 int64_t rate_burst(const struct units_rate *rate);
 

@@ -19,8 +19,9 @@
  *       connection broke after the request was sent. An item whose verdict is not TH_OK changed
  *       nothing, and does not spoil the others. Enqueue is all or nothing.
  *   P5  `now` is handed in. A driver never reads the machine's clock but in read_clock.
- *   P6  A driver counts and moves; it never computes a delay, never compares a count with its
- *       limit, never decides that a job is dead, never chooses between queues.
+ *   P6  A driver counts and moves; it never computes a delay, never compares a job's counts with
+ *       their limits, never decides that a job is dead, never chooses between queues. The limits
+ *       of a share are kept by it, as job/rate.h says: only the store sees all pools.
  *   P7  Per queue and key at most one job waits and at most one runs; per queue and idempotency
  *       key one job is stored until the record expires. Both hold among any number of racers.
  *   P8  A running job that was asked to cancel ends as cancelled, whatever returns it but ack.

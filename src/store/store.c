@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/timestamp.h"
+#include "job/rate.h"
 #include "store/driver.h"
 
 #include <stdlib.h>
@@ -144,10 +145,18 @@ static bool check_lease_for(usec_t lease_for, struct error *err)
            error_set(err, TH_E_INVALID, "lease: must be longer than 0 and at most a year");
 }
 
+static bool check_share(const struct queue_share *share, struct error *err)
+{
+    return check_queue(share->queue, err) &&
+           (rate_is_valid(&share->rate) ||
+            error_set(err, TH_E_INVALID, "queue %s: a rate is 1 to a billion in a second to a day",
+                      share->queue));
+}
+
 static bool check_reservation(const struct reservation *wanted, struct error *err)
 {
     for (size_t i = 0; i < wanted->queue_count; i++)
-        if (!check_queue(wanted->queues[i].queue, err))
+        if (!check_share(&wanted->queues[i], err))
             return false;
     return check_pool(wanted->pool, err) && check_lease_for(wanted->lease_for, err);
 }

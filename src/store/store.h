@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/base.h"
 #include "base/error.h"
+#include "base/units.h"
 #include "base/uuid.h"
 #include "job/job.h"
 #include "job/lease.h"
@@ -73,14 +74,22 @@ bool store_enqueue(struct store *store, struct job *jobs, size_t count, usec_t n
 
 struct queue_share {
     const char *queue;
-    size_t max;         /* how many jobs at most; 0 is none */
-    size_t max_running; /* live leases of this queue in all pools; 0 is unlimited */
+    size_t max;             /* how many jobs at most; 0 is none */
+    size_t max_running;     /* live leases of this queue in all pools; 0 is unlimited */
+    struct units_rate rate; /* reservations of this queue in all pools; count 0 is unlimited */
+};
+
+/* Why a share was not given all that it asked for, though more is ready. */
+struct share_limit {
+    bool is_full;         /* by max_running: the bell rings when there is room again */
+    usec_t limited_until; /* by rate: the database's time at which there may be more, or 0 */
 };
 
 struct reservation {
     const struct queue_share *queues; /* served in this order; a driver never chooses */
     size_t queue_count;
-    const char *const *types; /* only these types; NULL is any */
+    struct share_limit *limits_out; /* NULL, or room for queue_count */
+    const char *const *types;       /* only these types; NULL is any */
     size_t type_count;
     const char *pool;
     struct batch_token batch; /* fresh for each call */
@@ -89,7 +98,7 @@ struct reservation {
 
 /* Adds to jobs_out what was reserved, each job with its lease, executions counted, `ref` set and
  * no runs or output. Nothing there is not an error. Leases of these queues that ran out are taken
- * back on the way. */
+ * back on the way. What is reserved counts for the rate, also if it is released unstarted. */
 bool store_reserve(struct store *store, const struct reservation *wanted, usec_t now,
                    struct job_list *jobs_out, struct error *err) MUST_CHECK;
 
@@ -201,8 +210,9 @@ bool store_pool_remove_silent(struct store *store, usec_t before, struct pool_li
 
 /* ---- sleep and wake ---- */
 
-/* A descriptor that becomes readable when something may be ready; store_wait() quiets it. It is
- * the store's: poll it, nothing else. The first call says that something may be ready. */
+/* A descriptor that becomes readable when something may be ready, or a queue that was full has
+ * room; store_wait() quiets it. It is the store's: poll it, nothing else. The first call says that
+ * something may be ready. */
 bool store_wait_fd(struct store *store, int *fd_out, struct error *err) MUST_CHECK;
 
 /* Sleeps until something may be ready, or the timeout. */

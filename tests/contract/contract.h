@@ -22,6 +22,8 @@ Suite *blocked_suite(void);
 Suite *cancel_suite(void);
 Suite *admin_suite(void);
 Suite *limits_suite(void);
+Suite *full_suite(void);
+Suite *rate_suite(void);
 Suite *faults_suite(void);
 Suite *schema_suite(void);
 Suite *wait_suite(void);

@@ -146,8 +146,10 @@ static bool do_exchange(struct actor *actor, struct error *err)
     for (size_t i = 0; i < before.count; i++)
         finished[i] = settle_somehow(actor, &before.items[i]);
     for (size_t i = 0; i < QUEUES; i++)
-        shares[i] = (struct queue_share){actor->queues[i], pick(actor, HELD_MAX / QUEUES),
-                                         pick(actor, 4) == 0 ? 5 : 0};
+        shares[i] = (struct queue_share){.queue = actor->queues[i],
+                                         .max = pick(actor, HELD_MAX / QUEUES),
+                                         .max_running = pick(actor, 4) == 0 ? 5 : 0,
+                                         .rate = {pick(actor, 4) == 0 ? 5 : 0, USEC_PER_SEC}};
     actor->held = (struct job_list){0};
     return store_exchange(actor->store, &list, &wanted, actor->now, verdicts, &actor->held, err);
 }
@@ -297,7 +299,7 @@ static void assert_drains(struct scene *scene, uint64_t seed)
         scene_promote(scene, JOB_RETRY, now);
         for (size_t q = 0; q < QUEUES; q++) {
             CLEANUP(job_list_done) struct job_list taken = {0};
-            struct queue_share share = {actor.queues[q], 100, 0};
+            struct queue_share share = {.queue = actor.queues[q], .max = 100};
             struct reservation wanted = scene_wants(scene, 100);
             wanted.queues = &share;
             scene_reserve(scene, &wanted, now, &taken);

@@ -220,19 +220,33 @@ class Backends(Case):
 
 class Migrate(Case):
     def test_migrate_creates_and_then_has_nothing_to_do(self):
-        self.assertEqual(self.ok("migrate"), "schema is at version 1 (created)")
-        self.assertEqual(self.ok("migrate"), "schema is at version 1 (nothing to do)")
+        self.assertEqual(self.ok("migrate"), "schema is at version 2 (created)")
+        self.assertEqual(self.ok("migrate"), "schema is at version 2 (nothing to do)")
 
     def test_migrate_as_json(self):
         self.assertEqual(self.objects("migrate"),
-                         [{"version": 1, "usable_from": 1, "created": True, "from": None}])
+                         [{"version": 2, "usable_from": 1, "created": True, "from": None}])
         self.assertEqual(self.objects("migrate"),
-                         [{"version": 1, "usable_from": 1, "created": False, "from": 1}])
+                         [{"version": 2, "usable_from": 1, "created": False, "from": 2}])
+
+    def test_a_file_of_the_first_version_is_upgraded_with_all_that_it_holds(self):
+        schema = os.path.join(os.environ["TH_SOURCE_DIR"], "src/store/sqlite/schema")
+        with open(os.path.join(schema, "001_initial.sql"), encoding="utf-8") as first:
+            connection = sqlite3.connect(self.database)
+            connection.executescript(first.read())
+        connection.executescript("INSERT INTO meta VALUES (1, 1); PRAGMA journal_mode = WAL;"
+                                 "PRAGMA application_id = 0x54484172;"
+                                 "INSERT INTO queue (name, paused_at) VALUES ('old', 1)")
+        connection.close()
+        self.refuses(1, "run 'thctl migrate'", "stats")
+        self.assertEqual(self.ok("migrate"), "schema is at version 2 (upgraded from 1)")
+        [queue] = self.objects("stats")
+        self.assertEqual((queue["queue"], queue["paused"]), ("old", True))
 
     def test_a_newer_schema_that_we_may_use_stays(self):
         self.ok("migrate")
-        self.sql("UPDATE meta SET version = 2")
-        self.assertEqual(self.ok("migrate"), "schema is at version 2 (nothing to do)")
+        self.sql("UPDATE meta SET version = 99")
+        self.assertEqual(self.ok("migrate"), "schema is at version 99 (nothing to do)")
         self.enqueue("x")
 
 

@@ -7,10 +7,17 @@
 #include "store/sqlite/query.h"
 #include "store/sqlite/twins.h"
 
+bool leaving_drop_lease(struct sqlite *sqlite, int64_t seq, int64_t queue_id, struct error *err)
+{
+    return query_on_seq(sqlite, SQL_LEASE_REMOVE, seq, err) && vacancy_note(sqlite, queue_id, err);
+}
+
 bool leaving_end(struct sqlite *sqlite, const struct standing *standing,
                  const struct ending *ending, usec_t now, struct error *err)
 {
-    return query_on_seq(sqlite, SQL_LEASE_REMOVE, standing->place.seq, err) &&
+    const struct place *place = &standing->place;
+
+    return leaving_drop_lease(sqlite, place->seq, place->queue_id, err) &&
            ending_write(sqlite, standing, ending, now, err) &&
            twins_running_ended(sqlite, standing, now, err);
 }
@@ -31,14 +38,15 @@ static bool write_return(struct sqlite *sqlite, const struct standing *standing,
 bool leaving_return(struct sqlite *sqlite, struct standing *standing, enum job_state state,
                     usec_t now, struct error *err)
 {
+    struct place *place = &standing->place;
     bool moved;
 
-    if (!query_on_seq(sqlite, SQL_LEASE_REMOVE, standing->place.seq, err) ||
+    if (!leaving_drop_lease(sqlite, place->seq, place->queue_id, err) ||
         !twins_running_returns(sqlite, standing, now, &moved, err) ||
         !write_return(sqlite, standing, err))
         return false;
-    standing->place.state = moved ? job_state_when_due(standing->place.due, now) : state;
-    return place_add(sqlite, &standing->place, err);
+    place->state = moved ? job_state_when_due(place->due, now) : state;
+    return place_add(sqlite, place, err);
 }
 
 bool leaving_record_run(struct sqlite *sqlite, const struct standing *standing,

@@ -13,6 +13,10 @@
 #include "store/sqlite/sqlite_connection.h"
 #include "store/sqlite/standing.h"
 
+/* The lease alone, of a job that is not there any more. */
+bool leaving_drop_lease(struct sqlite *sqlite, int64_t seq, int64_t queue_id,
+                        struct error *err) MUST_CHECK;
+
 /* For good. `standing` has the counts as they shall be. */
 bool leaving_end(struct sqlite *sqlite, const struct standing *standing,
                  const struct ending *ending, usec_t now, struct error *err) MUST_CHECK;

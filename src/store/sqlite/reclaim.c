@@ -14,7 +14,8 @@
 #define RECLAIM_AT_ONCE 256
 
 /* Ready again at its old place with one stall more; or cancelled, if that was asked for. */
-static bool take_back(struct sqlite *sqlite, int64_t seq, usec_t now, struct error *err)
+static bool take_back(struct sqlite *sqlite, int64_t queue_id, int64_t seq, usec_t now,
+                      struct error *err)
 {
     struct standing standing;
     bool found;
@@ -22,7 +23,7 @@ static bool take_back(struct sqlite *sqlite, int64_t seq, usec_t now, struct err
     if (!standing_load(sqlite, seq, &standing, &found, err))
         return false;
     if (!found) /* a lease whose job was deleted by hand */
-        return query_on_seq(sqlite, SQL_LEASE_REMOVE, seq, err);
+        return leaving_drop_lease(sqlite, seq, queue_id, err);
     struct job_run run = {
         .worker = standing.worker,
         .started_at = standing.started_at,
@@ -78,7 +79,7 @@ bool reclaim_queue(struct sqlite *sqlite, int64_t queue_id, usec_t now, size_t l
         if (!find_expired(sqlite, queue_id, now, wanted, seqs, &found, err))
             return false;
         for (size_t i = 0; i < found; i++)
-            if (!take_back(sqlite, seqs[i], now, err))
+            if (!take_back(sqlite, queue_id, seqs[i], now, err))
                 return false;
         *moved_out += found;
     } while (found == RECLAIM_AT_ONCE && *moved_out < limit);

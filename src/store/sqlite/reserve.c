@@ -6,6 +6,7 @@
  * over a tree that changes under it.
  */
 #include "base/cleanup.h"
+#include "store/sqlite/limits.h"
 #include "store/sqlite/query.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sqlite_jobs.h"
@@ -32,8 +33,14 @@ static bool type_is_wanted(const struct reservation *wanted, const struct query 
 }
 
 /* What of the queue's row decides whether and how to go on. */
-static bool load_queue(struct sqlite *sqlite, int64_t queue_id, bool *paused_out,
-                       usec_t *next_expiry_out, struct error *err)
+struct queue_row {
+    bool paused;
+    usec_t next_expiry;
+    usec_t spent_until;
+};
+
+static bool load_queue(struct sqlite *sqlite, int64_t queue_id, struct queue_row *row_out,
+                       struct error *err)
 {
     bool found;
     CLEANUP(query_done) struct query query = query_start(sqlite, SQL_QUEUE_LOAD);
@@ -41,29 +48,10 @@ static bool load_queue(struct sqlite *sqlite, int64_t queue_id, bool *paused_out
     query_int(&query, queue_id);
     if (!query_row(&query, &found, err))
         return false;
-    *paused_out = !column_is_null(&query);
+    row_out->paused = !column_is_null(&query);
     column_skip(&query);
-    *next_expiry_out = column_is_null(&query) ? USEC_MAX : column_int(&query);
-    return true;
-}
-
-/* How many the queue may have besides what runs already. */
-static bool apply_max_running(struct sqlite *sqlite, int64_t queue_id,
-                              const struct queue_share *share, size_t *max_out, struct error *err)
-{
-    bool found;
-
-    *max_out = share->max;
-    if (share->max_running == 0)
-        return true;
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_LEASE_COUNT);
-    query_int(&query, queue_id);
-    if (!query_row(&query, &found, err))
-        return false;
-    size_t running = (size_t)column_int(&query);
-    size_t room = running < share->max_running ? share->max_running - running : 0;
-    if (room < *max_out)
-        *max_out = room;
+    row_out->next_expiry = column_is_null(&query) ? USEC_MAX : column_int(&query);
+    row_out->spent_until = column_int(&query);
     return true;
 }
 
@@ -175,40 +163,54 @@ static bool expect_expiry(struct sqlite *sqlite, int64_t queue_id, usec_t moment
     return query_run(&query, err);
 }
 
-static bool take_share(const struct reserving *reserving, int64_t queue_id,
-                       const struct queue_share *share, struct error *err)
+/* At most `max` jobs of the queue get their leases. */
+static bool take(const struct reserving *reserving, int64_t queue_id, const char *queue, size_t max,
+                 struct error *err)
 {
     struct sqlite *sqlite = reserving->sqlite;
-    size_t max, from = reserving->jobs->count;
+    const size_t from = reserving->jobs->count;
 
-    if (!apply_max_running(sqlite, queue_id, share, &max, err) ||
-        !pick(sqlite, reserving->wanted, queue_id, max, reserving->jobs, err))
+    if (max == 0)
+        return true;
+    if (!pick(sqlite, reserving->wanted, queue_id, max, reserving->jobs, err))
         return false;
     if (reserving->jobs->count == from)
         return true;
-    return move_all(reserving, queue_id, share->queue, from, err) &&
+    return move_all(reserving, queue_id, queue, from, err) &&
            expect_expiry(sqlite, queue_id, reserving->now + reserving->wanted->lease_for, err);
 }
 
+static bool take_share(const struct reserving *reserving, struct limits *limits,
+                       struct share_limit *limit_out, struct error *err)
+{
+    const size_t from = reserving->jobs->count;
+
+    return limits_load(reserving->sqlite, limits, err) &&
+           take(reserving, limits->queue_id, limits->share->queue, limits_max(limits), err) &&
+           limits_apply(reserving->sqlite, limits, reserving->jobs->count - from, limit_out, err);
+}
+
 static bool reserve_share(const struct reserving *reserving, const struct queue_share *share,
-                          struct error *err)
+                          struct share_limit *limit_out, struct error *err)
 {
     struct sqlite *sqlite = reserving->sqlite;
-    int64_t queue_id;
-    bool paused;
-    usec_t next_expiry;
+    struct limits limits = {.share = share, .now = reserving->now};
+    struct queue_row row;
     size_t reclaimed;
 
-    if (!queue_find(sqlite, share->queue, &queue_id, err))
+    if (limit_out != NULL)
+        *limit_out = (struct share_limit){0};
+    if (!queue_find(sqlite, share->queue, &limits.queue_id, err))
         return false;
-    if (queue_id == 0 || share->max == 0)
+    if (limits.queue_id == 0 || share->max == 0)
         return true;
-    if (!load_queue(sqlite, queue_id, &paused, &next_expiry, err))
+    if (!load_queue(sqlite, limits.queue_id, &row, err))
         return false;
-    if (next_expiry <= reserving->now &&
-        !reclaim_queue(sqlite, queue_id, reserving->now, RECLAIM_BATCH, &reclaimed, err))
+    if (row.next_expiry <= reserving->now &&
+        !reclaim_queue(sqlite, limits.queue_id, reserving->now, RECLAIM_BATCH, &reclaimed, err))
         return false;
-    return paused || take_share(reserving, queue_id, share, err);
+    limits.spent_until = row.spent_until;
+    return row.paused || take_share(reserving, &limits, limit_out, err);
 }
 
 bool reserve_all(struct sqlite *sqlite, const struct reservation *wanted, usec_t now,
@@ -223,9 +225,11 @@ bool reserve_all(struct sqlite *sqlite, const struct reservation *wanted, usec_t
         .pool = arena_text(&jobs_out->arena, wanted->pool),
     };
 
-    for (size_t i = 0; i < wanted->queue_count; i++)
-        if (!reserve_share(&reserving, &wanted->queues[i], err))
+    for (size_t i = 0; i < wanted->queue_count; i++) {
+        struct share_limit *limit = wanted->limits_out != NULL ? &wanted->limits_out[i] : NULL;
+        if (!reserve_share(&reserving, &wanted->queues[i], limit, err))
             return false;
+    }
     return !jobs_out->arena.failed || error_no_memory(err);
 }
 

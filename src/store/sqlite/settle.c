@@ -118,7 +118,7 @@ static bool settle_plain(struct settling *settling, const struct settlement *set
         return false;
     if (!*settled_out)
         return true;
-    if (!count(settling, queue_id, 1, 0, err))
+    if (!count(settling, queue_id, 1, 0, err) || !vacancy_note(settling->sqlite, queue_id, err))
         return false;
     return settlement->forget ? query_on_seq(settling->sqlite, SQL_JOB_REMOVE, settlement->ref, err)
                               : write_plain_end(settling, settlement, queue_id, err);

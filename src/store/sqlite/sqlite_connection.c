@@ -3,7 +3,8 @@
  *
  * Invariants:
  *   - Every write transaction holds the turnstile from before BEGIN until after COMMIT.
- *   - The bell is rung after COMMIT, and only when the transaction made a job ready.
+ *   - The bell is rung after COMMIT, and only when the transaction made a job ready, or room in a
+ *     queue that somebody found full.
  *   - After sqlite_end() no transaction is open, whatever happened.
  */
 #include "store/sqlite/sqlite_connection.h"
@@ -178,6 +179,7 @@ void sqlite_disconnect(struct sqlite *sqlite)
     turnstile_done(&sqlite->turnstile);
     bell_done(&sqlite->bell);
     queue_ids_done(&sqlite->queues);
+    vacancies_done(&sqlite->vacancies);
     free(sqlite->statements);
     free(sqlite->path);
     scratch_leave(&sqlite->scratch);
@@ -247,13 +249,14 @@ static void undo(struct sqlite *sqlite)
 
 bool sqlite_end(struct sqlite *sqlite, bool work, struct error *err)
 {
-    bool kept = work && run_plain(sqlite, SQL_COMMIT, err);
+    bool kept = work && vacancy_announce(sqlite, err) && run_plain(sqlite, SQL_COMMIT, err);
 
     if (!kept)
         undo(sqlite);
     if (!sqlite->writing)
         return kept;
     sqlite->writing = false;
+    sqlite->vacancies.count = 0;
     turnstile_leave(&sqlite->turnstile);
     if (kept && sqlite->ring)
         bell_ring(&sqlite->bell);

@@ -2,7 +2,8 @@
  * sqlite_connection.h - one open database file: statements, transactions, errors.
  *
  * Files beside PATH: PATH-wal and PATH-shm are SQLite's, PATH-lock is the turnstile that makes
- * writers take turns, PATH-bell is written after every commit that made a job ready.
+ * writers take turns, PATH-bell is written after every commit that made a job ready or a queue
+ * open.
  */
 #ifndef SQLITE_CONNECTION_H
 #define SQLITE_CONNECTION_H
@@ -14,6 +15,7 @@
 #include "store/sqlite/queue_ids.h"
 #include "store/sqlite/scratch.h"
 #include "store/sqlite/turnstile.h"
+#include "store/sqlite/vacancy.h"
 
 #include <sqlite3.h>
 
@@ -31,8 +33,9 @@ struct sqlite {
     struct turnstile turnstile;
     struct bell bell;
     struct queue_ids queues;
-    bool writing;           /* in a write transaction, with the turnstile ours */
-    bool ring;              /* it makes a job ready */
+    bool writing; /* in a write transaction, with the turnstile ours */
+    bool ring;    /* it makes something reservable that somebody may wait for */
+    struct vacancies vacancies;
     struct scratch scratch; /* the folder of a store that ends with its last user */
 };
 

@@ -17,9 +17,13 @@ SELECT queue_id FROM queue WHERE name = ?
 -- name: queue_add
 INSERT INTO queue (name) VALUES (?) RETURNING queue_id
 -- name: queue_load
-SELECT paused_at, next_expiry FROM queue WHERE queue_id = ?
+SELECT paused_at, next_expiry, spent_until FROM queue WHERE queue_id = ?
 -- name: queue_set_paused
 UPDATE queue SET paused_at = iif(?2 IS NULL, NULL, coalesce(paused_at, ?2)) WHERE queue_id = ?1
+-- name: queue_set_spent
+UPDATE queue SET spent_until = ?2 WHERE queue_id = ?1
+-- name: queue_set_awaited
+UPDATE queue SET awaited = ?2 WHERE queue_id = ?1 AND awaited <> ?2
 -- name: queue_count
 UPDATE queue SET done_total = done_total + ?2, failed_total = failed_total + ?3 WHERE queue_id = ?1
 -- name: queue_expects_expiry
@@ -99,6 +103,8 @@ LIMIT ?
 -- name: lease_add
 INSERT INTO lease (seq, queue_id, execution, token, expires_at, pool, started_at, traces)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+-- name: ready_any
+SELECT EXISTS (SELECT 1 FROM ready WHERE queue_id = ?)
 -- name: lease_count
 SELECT count(*) FROM lease WHERE queue_id = ?
 -- name: held

@@ -31,6 +31,25 @@ static const struct {
     {"the period does not matter, only the speed", &often_daily, 11574},
 };
 
+static const struct {
+    struct units_rate rate;
+    bool valid;
+} validities[] = {
+    {{0, 0}, true},
+    {{1, SECONDS(1)}, true},
+    {{BILLION, USEC_PER_DAY}, true},
+    {{-1, SECONDS(1)}, false},
+    {{BILLION + 1, SECONDS(1)}, false},
+    {{1, SECONDS(1) - 1}, false},
+    {{1, USEC_PER_DAY + 1}, false},
+};
+
+START_TEST(a_rate_is_one_that_people_can_write)
+{
+    ck_assert(rate_is_valid(&validities[_i].rate) == validities[_i].valid);
+}
+END_TEST
+
 START_TEST(the_burst_is_one_second_of_it)
 {
     ck_assert_msg(rate_burst(bursts[_i].rate) == bursts[_i].expected, "%s", bursts[_i].rule);
@@ -191,6 +210,7 @@ Suite *rate_suite(void)
     Suite *suite = suite_create("job/rate");
     TCase *cases = tcase_create("rate");
 
+    tcase_add_loop_test(cases, a_rate_is_one_that_people_can_write, 0, COUNT_OF(validities));
     tcase_add_loop_test(cases, the_burst_is_one_second_of_it, 0, COUNT_OF(bursts));
     tcase_add_loop_test(cases, what_is_allowed_follows_from_the_stored_time, 0, COUNT_OF(moments));
     tcase_add_loop_test(cases, at_the_next_moment_one_may_start_and_before_it_none, 0,
