@@ -5,9 +5,9 @@
  *     exchange   settle all of them and reserve as many jobs as there is room for
  *     hand out   the new jobs
  *
- * Woken by results, the store's bell, the heartbeater's nudge, orders of the master, and a slow
- * scan that is the safety net of the bell. When the store is away results are kept and jobs run on;
- * it is tried again with growing delay.
+ * Woken by results, the store's bell, the time at which a queue's rate allows more, the
+ * heartbeater's nudge, orders of the master, and a slow scan that is the safety net of the bell.
+ * When the store is away results are kept and jobs run on; it is tried again with growing delay.
  *
  * Invariants:
  *   - A job is given to the store only by a settlement in the outbox; it stays there until the
@@ -26,7 +26,6 @@
 #include "dispatcher/handout.h"
 #include "dispatcher/recovery.h"
 #include "dispatcher/results.h"
-#include "dispatcher/room.h"
 #include "dispatcher/starts.h"
 #include "dispatcher/state.h"
 #include "process/process.h"
@@ -37,7 +36,6 @@
 #include <unistd.h>
 
 #define SCAN_INTERVAL   (5 * USEC_PER_SEC)
-#define ROUNDS          16                  /* exchanges before the loop is looked at again */
 #define LAST_TRIES      (3 * USEC_PER_SEC)  /* to give back what was stopped */
 #define PACE            (4 * USEC_PER_MSEC) /* of exchanges, while no worker waits for one */
 #define PROMOTE_AT_ONCE 1000
@@ -271,35 +269,6 @@ static bool quiet_bell(struct dispatcher *dispatcher, struct error *err)
     return store_wait(dispatcher->store, 0, &rang, err);
 }
 
-static size_t room_now(const struct dispatcher *dispatcher)
-{
-    if (dispatcher->is_paused || dispatcher->is_draining || queues_are_dry(&dispatcher->queues))
-        return 0;
-    const struct flights_census census =
-        flights_count(&dispatcher->flights, dispatcher->process->leases);
-    const size_t workers = workers_count(&dispatcher->workers);
-    const size_t idle = workers > census.running ? workers - census.running : 0;
-    const size_t room = room_for(idle, dispatcher->quick, census.waiting,
-                                 dispatcher->flights.capacity - dispatcher->flights.count);
-
-    return room_by_size(room, dispatcher->last_count, dispatcher->last_bytes);
-}
-
-/* As long as there is something to settle, or room for jobs that may be there. */
-static bool exchange_all(struct dispatcher *dispatcher, struct error *err)
-{
-    for (int i = 0; i < ROUNDS; i++) {
-        const size_t room = room_now(dispatcher);
-
-        if (room == 0 && dispatcher->outbox.count == 0)
-            return results_forget(dispatcher, err);
-        if (!exchange_run(dispatcher, room, err))
-            return false;
-    }
-    loop_set_timer(dispatcher->process->loop, &dispatcher->again_timer, clock_boot());
-    return true;
-}
-
 static bool check_waiting(struct dispatcher *dispatcher, struct error *err)
 {
     if (dispatcher->is_paused || dispatcher->is_draining)
@@ -460,6 +429,7 @@ static bool set_up(struct dispatcher *dispatcher, struct error *err)
     dispatcher->retry_timer = (struct loop_timer){.call = wake_up};
     dispatcher->again_timer = (struct loop_timer){.call = wake_up};
     dispatcher->pace_timer = (struct loop_timer){.call = wake_up};
+    dispatcher->limit_timer = (struct loop_timer){.call = wake_up};
     dispatcher->has_flags = true; /* those that a dispatcher before this one did not see */
     process->obey = obey;
     process->context = dispatcher;

@@ -17,15 +17,19 @@
 #include "dispatcher/events.h"
 #include "dispatcher/handout.h"
 #include "dispatcher/results.h"
+#include "dispatcher/room.h"
 #include "dispatcher/state.h"
 #include "process/process.h"
 #include "store/store.h"
+
+#define ROUNDS 16 /* exchanges before the loop is looked at again */
 
 static struct reservation wish(struct dispatcher *dispatcher, size_t room)
 {
     struct reservation wanted = {
         .queues = dispatcher->queues.shares,
         .queue_count = queues_share(&dispatcher->queues, room),
+        .limits_out = dispatcher->queues.limits,
         .pool = dispatcher->process->pool,
         .lease_for = dispatcher->config->pool.lease,
     };
@@ -34,12 +38,11 @@ static struct reservation wish(struct dispatcher *dispatcher, size_t room)
     return wanted;
 }
 
-static bool ask(struct dispatcher *dispatcher, const struct reservation *wanted,
+static bool ask(struct dispatcher *dispatcher, const struct reservation *wanted, usec_t now,
                 struct job_list *jobs_out, struct error *err)
 {
     const struct outbox *outbox = &dispatcher->outbox;
     const struct settlement_list finished = {outbox->settlements, outbox->count};
-    const usec_t now = store_now(dispatcher->store);
 
     if (wanted->queue_count == 0)
         return store_settle(dispatcher->store, &finished, now, outbox->verdicts, err);
@@ -54,7 +57,6 @@ static bool let_go(struct dispatcher *dispatcher, struct error *err)
 
     log_hold();
     for (size_t i = 0; i < outbox->count; i++) {
-        queues_note_end(&dispatcher->queues, outbox->settlements[i].queue);
         events_log(outbox->flights[i], &outbox->settlements[i], outbox->verdicts[i]);
         conclude_silently(dispatcher, outbox->flights[i]);
     }
@@ -63,7 +65,7 @@ static bool let_go(struct dispatcher *dispatcher, struct error *err)
     return results_forget(dispatcher, err);
 }
 
-static void measure(struct dispatcher *dispatcher, const struct job_list *jobs)
+static void measure(struct dispatcher *dispatcher, const struct job_list *jobs, usec_t clock_shift)
 {
     dispatcher->quick = 0;
     dispatcher->last_count = jobs->count;
@@ -72,7 +74,7 @@ static void measure(struct dispatcher *dispatcher, const struct job_list *jobs)
         dispatcher->last_bytes += jobs->items[i].payload.length;
         queues_count(&dispatcher->queues, jobs->items[i].queue);
     }
-    queues_conclude(&dispatcher->queues);
+    queues_conclude(&dispatcher->queues, clock_shift);
 }
 
 bool exchange_take_in_job(struct dispatcher *dispatcher, const struct job *job, usec_t stop_at,
@@ -104,17 +106,61 @@ bool exchange_take_in(struct dispatcher *dispatcher, const struct job_list *jobs
     return true;
 }
 
-bool exchange_run(struct dispatcher *dispatcher, size_t room, struct error *err)
+/* Empties the outbox, takes in up to `room` jobs. */
+static bool run_once(struct dispatcher *dispatcher, size_t room, struct error *err)
 {
     CLEANUP(job_list_done) struct job_list jobs = {0};
     const usec_t lease = dispatcher->config->pool.lease;
     const usec_t asked_at = clock_boot();
+    const usec_t now = store_now(dispatcher->store);
     const struct reservation wanted = wish(dispatcher, room);
 
     dispatcher->last_exchange = asked_at;
-    if (!ask(dispatcher, &wanted, &jobs, err))
+    if (!ask(dispatcher, &wanted, now, &jobs, err))
         return error_prefix(err, "settle %zu jobs and reserve %zu", dispatcher->outbox.count, room);
-    measure(dispatcher, &jobs);
+    measure(dispatcher, &jobs, asked_at - now);
     return let_go(dispatcher, err) &&
            exchange_take_in(dispatcher, &jobs, asked_at + lease - lease / 3, err);
+}
+
+/* What is about to be settled makes room in its queue before the same exchange reserves. */
+static void open_queues(struct dispatcher *dispatcher)
+{
+    const struct outbox *outbox = &dispatcher->outbox;
+
+    for (size_t i = 0; i < outbox->count; i++)
+        queues_note_end(&dispatcher->queues, outbox->settlements[i].queue);
+    const usec_t next = queues_note_time(&dispatcher->queues, clock_boot());
+
+    if (next != 0)
+        loop_set_timer(dispatcher->process->loop, &dispatcher->limit_timer, next);
+}
+
+static size_t room_now(const struct dispatcher *dispatcher)
+{
+    if (dispatcher->is_paused || dispatcher->is_draining || !queues_may_give(&dispatcher->queues))
+        return 0;
+    const struct flights_census census =
+        flights_count(&dispatcher->flights, dispatcher->process->leases);
+    const size_t workers = workers_count(&dispatcher->workers);
+    const size_t idle = workers > census.running ? workers - census.running : 0;
+    const size_t room = room_for(idle, dispatcher->quick, census.waiting,
+                                 dispatcher->flights.capacity - dispatcher->flights.count);
+
+    return room_by_size(room, dispatcher->last_count, dispatcher->last_bytes);
+}
+
+bool exchange_all(struct dispatcher *dispatcher, struct error *err)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        open_queues(dispatcher);
+        const size_t room = room_now(dispatcher);
+
+        if (room == 0 && dispatcher->outbox.count == 0)
+            return results_forget(dispatcher, err);
+        if (!run_once(dispatcher, room, err))
+            return false;
+    }
+    loop_set_timer(dispatcher->process->loop, &dispatcher->again_timer, clock_boot());
+    return true;
 }

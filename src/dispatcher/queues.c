@@ -1,9 +1,9 @@
 /*
  * queues.c - which queue is next.
  *
- * Each job goes to the queue with the most credit; a queue earns its weight with every job, and the
- * one that is chosen pays the sum of all weights. So shares are exact over any stretch, and a queue
- * of small weight gets its turn in between instead of in a row.
+ * A job costs its queue one turn divided by the queue's weight, and goes to the queue that would
+ * have had least with it. So those that can give share by their weights over any stretch, whatever
+ * the others do, and a queue of small weight gets its turn in between instead of in a row.
  */
 #include "dispatcher/queues.h"
 
@@ -18,9 +18,10 @@ bool queues_init(struct queues *queues, const struct config *config, struct erro
     *queues = (struct queues){
         .items = calloc(config->queue_count, sizeof *queues->items),
         .shares = calloc(config->queue_count, sizeof *queues->shares),
+        .limits = calloc(config->queue_count, sizeof *queues->limits),
         .count = config->queue_count,
     };
-    if (!queues->items || !queues->shares)
+    if (!queues->items || !queues->shares || !queues->limits)
         return error_no_memory(err);
     for (size_t i = 0; i < queues->count; i++) {
         const struct queue_config *queue = &config->queues[i];
@@ -29,6 +30,7 @@ bool queues_init(struct queues *queues, const struct config *config, struct erro
             .name = queue->name,
             .weight = queue->weight,
             .max_running = (size_t)queue->max_running,
+            .rate = queue->rate,
         };
     }
     return true;
@@ -38,13 +40,18 @@ void queues_done(struct queues *queues)
 {
     free(queues->items);
     free(queues->shares);
+    free(queues->limits);
     *queues = (struct queues){0};
 }
 
 void queues_wake(struct queues *queues)
 {
-    for (size_t i = 0; i < queues->count; i++)
-        queues->items[i].is_dry = false;
+    for (size_t i = 0; i < queues->count; i++) {
+        struct queue_turn *queue = &queues->items[i];
+
+        if (queue->state != QUEUE_LIMITED)
+            queue->state = QUEUE_OPEN;
+    }
 }
 
 static struct queue_turn *find(struct queues *queues, const char *name)
@@ -60,37 +67,89 @@ void queues_note_end(struct queues *queues, const char *queue)
 {
     struct queue_turn *turn = find(queues, queue);
 
-    if (turn && turn->max_running > 0)
-        turn->is_dry = false;
+    if (turn && turn->state == QUEUE_FULL)
+        turn->state = QUEUE_OPEN;
+}
+
+usec_t queues_note_time(struct queues *queues, usec_t now)
+{
+    usec_t next = 0;
+
+    for (size_t i = 0; i < queues->count; i++) {
+        struct queue_turn *queue = &queues->items[i];
+
+        if (queue->state != QUEUE_LIMITED)
+            continue;
+        if (queue->limited_until <= now)
+            queue->state = QUEUE_OPEN;
+        else if (next == 0 || queue->limited_until < next)
+            next = queue->limited_until;
+    }
+    return next;
+}
+
+bool queues_may_give(const struct queues *queues)
+{
+    for (size_t i = 0; i < queues->count; i++) {
+        if (queues->items[i].state == QUEUE_OPEN)
+            return true;
+    }
+    return false;
 }
 
 bool queues_are_dry(const struct queues *queues)
 {
     for (size_t i = 0; i < queues->count; i++) {
-        if (!queues->items[i].is_dry)
+        if (queues->items[i].state != QUEUE_DRY)
             return false;
     }
     return true;
 }
 
-/* NULL when all are dry. */
+/* What a job costs. A turn can be divided by all small weights. */
+static int64_t cost_of(const struct queue_turn *queue)
+{
+    const int64_t turn = 72072000;
+
+    return turn / queue->weight;
+}
+
+/* Counts anew from the open queue that had least. What could not give meanwhile does not save up:
+ * it would take a long turn alone when it can. */
+static void level(struct queues *queues)
+{
+    int64_t least = INT64_MAX;
+
+    for (size_t i = 0; i < queues->count; i++) {
+        const struct queue_turn *queue = &queues->items[i];
+
+        if (queue->state == QUEUE_OPEN && queue->had < least)
+            least = queue->had;
+    }
+    if (least == INT64_MAX)
+        return;
+    for (size_t i = 0; i < queues->count; i++) {
+        struct queue_turn *queue = &queues->items[i];
+
+        queue->had = queue->had > least ? queue->had - least : 0;
+    }
+}
+
+/* NULL when none is open. */
 static struct queue_turn *choose(struct queues *queues)
 {
     struct queue_turn *best = NULL;
-    int64_t sum = 0;
 
     for (size_t i = 0; i < queues->count; i++) {
         struct queue_turn *queue = &queues->items[i];
 
-        if (queue->is_dry)
+        if (queue->state != QUEUE_OPEN)
             continue;
-        sum += queue->weight;
-        queue->credit += queue->weight;
-        if (!best || queue->credit > best->credit)
+        if (!best || queue->had + cost_of(queue) < best->had + cost_of(best))
             best = queue;
     }
     if (best)
-        best->credit -= sum;
+        best->had += cost_of(best);
     return best;
 }
 
@@ -100,6 +159,7 @@ size_t queues_share(struct queues *queues, size_t room)
 
     for (size_t i = 0; i < queues->count; i++)
         queues->items[i].asked = queues->items[i].got = 0;
+    level(queues);
     for (size_t i = 0; i < room; i++) {
         struct queue_turn *queue = choose(queues);
 
@@ -112,7 +172,11 @@ size_t queues_share(struct queues *queues, size_t room)
 
         if (queue->asked > 0)
             queues->shares[count++] = (struct queue_share){
-                .queue = queue->name, .max = queue->asked, .max_running = queue->max_running};
+                .queue = queue->name,
+                .max = queue->asked,
+                .max_running = queue->max_running,
+                .rate = queue->rate,
+            };
     }
     return count;
 }
@@ -125,15 +189,28 @@ void queues_count(struct queues *queues, const char *queue)
         turn->got++;
 }
 
-/* What was empty does not save up: it would take a long turn alone when it fills. */
-void queues_conclude(struct queues *queues)
+static void close_queue(struct queue_turn *queue, const struct share_limit *limit,
+                        usec_t clock_shift)
 {
+    queue->had -= (int64_t)(queue->asked - queue->got) * cost_of(queue);
+    queue->state = limit->is_full ? QUEUE_FULL : QUEUE_DRY;
+    if (limit->limited_until == 0)
+        return;
+    queue->state = QUEUE_LIMITED;
+    queue->limited_until = limit->limited_until + clock_shift;
+}
+
+void queues_conclude(struct queues *queues, usec_t clock_shift)
+{
+    const struct share_limit *limit = queues->limits;
+
     for (size_t i = 0; i < queues->count; i++) {
         struct queue_turn *queue = &queues->items[i];
 
-        if (queue->got >= queue->asked)
+        if (queue->asked == 0)
             continue;
-        queue->is_dry = true;
-        queue->credit = 0;
+        if (queue->got < queue->asked)
+            close_queue(queue, limit, clock_shift);
+        limit++;
     }
 }

@@ -1,24 +1,39 @@
 /*
  * queues.h - which queue is next: the shares of what this pool reserves.
  *
- * A queue that gave less than it was asked for is dry: it is not asked again until the bell rings
- * or the slow scan comes, so an empty, full or paused queue costs nothing and holds up nobody.
+ *   from        event                                    to
+ *   open        gave less than it was asked for          dry full limited
+ *   dry, full   the bell rings, or the slow scan comes   open
+ *   full        a job of it has ended in this pool       open
+ *   limited     its time has come                        open
+ *
+ * Only open ones are asked, so a queue that cannot give costs nothing and holds up nobody.
  */
 #ifndef DISPATCHER_QUEUES_H
 #define DISPATCHER_QUEUES_H
 
 #include "base/base.h"
+#include "base/units.h"
 #include "store/store.h"
 
 struct config;
 struct error;
 
+enum queue_state {
+    QUEUE_OPEN,
+    QUEUE_DRY,     /* nothing is ready, or it is paused */
+    QUEUE_FULL,    /* something is ready, but as many run as may */
+    QUEUE_LIMITED, /* something is ready, but its rate is used up */
+};
+
 struct queue_turn {
     const char *name;
     int weight;
     size_t max_running;
-    int64_t credit; /* what it is behind its share, times the sum of weights */
-    bool is_dry;
+    struct units_rate rate;
+    int64_t had; /* jobs by their cost, more than the open queue that had least */
+    enum queue_state state;
+    usec_t limited_until; /* boot time */
     size_t asked, got;
 };
 
@@ -26,24 +41,34 @@ struct queues {
     struct queue_turn *items; /* owned */
     size_t count;
     struct queue_share *shares; /* owned; the last ones that queues_share() made */
+    struct share_limit *limits; /* owned; what the store said about each of them */
 };
 
 bool queues_init(struct queues *queues, const struct config *config, struct error *err) MUST_CHECK;
 void queues_done(struct queues *queues);
 
-/* There may be something in any of them. */
+/* There may be something in any of them; those that are limited have to wait all the same. */
 void queues_wake(struct queues *queues);
 
-/* A job of this queue has ended: if only so many may run, another one may now. */
+/* A job of this queue has ended, or is about to with the next exchange. */
 void queues_note_end(struct queues *queues, const char *queue);
+
+/* Opens those whose time has come. Returns when the next one's will, or 0. In boot time. */
+usec_t queues_note_time(struct queues *queues, usec_t now);
+
+/* Whether any is open. */
+bool queues_may_give(const struct queues *queues);
+
+/* Whether nothing is ready in any of them, as far as is known. */
 bool queues_are_dry(const struct queues *queues);
 
-/* Splits `room` among those that are not dry, by weight. Returns how many are asked; they are in
- * queues->shares. The sum of their `max` is room, unless all are dry. */
+/* Splits `room` among those that are open, by weight. Returns how many are asked; they are in
+ * queues->shares. The sum of their `max` is room, unless none is open. */
 size_t queues_share(struct queues *queues, size_t room);
 
-/* After an exchange: what came of each, then which of those asked are dry. */
+/* After an exchange: what came of each, then what becomes of those that gave less than was asked
+ * for. `clock_shift` is boot time minus the database's. */
 void queues_count(struct queues *queues, const char *queue);
-void queues_conclude(struct queues *queues);
+void queues_conclude(struct queues *queues, usec_t clock_shift);
 
 #endif

@@ -38,7 +38,7 @@ struct dispatcher {
     size_t last_count, last_bytes; /* what the last exchange brought, and its payloads */
 
     struct loop_watch bell, nudge;
-    struct loop_timer scan_timer, check_timer, retry_timer, again_timer, pace_timer;
+    struct loop_timer scan_timer, check_timer, retry_timer, again_timer, pace_timer, limit_timer;
     int64_t turns;
     bool has_recovered; /* knows what this pool holds */
     bool wants_audit;   /* look for results that never come */

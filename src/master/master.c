@@ -249,11 +249,6 @@ static void warn_of_gaps(const struct config *config)
 {
     if (config->has_http)
         log_warning("config_ignored", "key=http reason=%s", "this thd has no HTTP server yet");
-    for (size_t i = 0; i < config->queue_count; i++) {
-        if (config->queues[i].rate.count > 0)
-            log_warning("config_ignored", "key=rate queue=%s reason=%s", config->queues[i].name,
-                        "this thd does not limit rates yet");
-    }
 }
 
 void master_adopt(struct master *master, struct generation *generation)

@@ -139,17 +139,18 @@ class Replaced(UpgradeCase):
         self.hear("READY=1")  # of the new one
         self.hear(f"MAINPID={pid}")
         self.assertEqual(pool.wait(), 0)
-        self.hear("WATCHDOG=1")
-        self.end_new(pid)
         self.assertNotIn("STOPPING=1", self.hear_rest())
+        self.hear("WATCHDOG=1")  # of the new one, which is alone now
 
     def hear_rest(self):
+        """All that has been said so far."""
         self.listener.setblocking(False)
         heard = ""
         try:
             while True:
                 heard += self.listener.recv(4096).decode() + "\n"
         except BlockingIOError:
+            self.listener.settimeout(DEADLINE)
             return heard
 
 
