@@ -100,6 +100,8 @@ struct store_driver {
                 struct error *err);
     bool (*list)(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
                  bool *more_out, struct error *err);
+    bool (*failures)(struct store *store, size_t limit, struct job_list *jobs_out,
+                     struct error *err);
     bool (*stats)(struct store *store, struct queue_stats_list *stats_out, struct error *err);
     bool (*cancel)(struct store *store, const struct uuid *ids, size_t count, usec_t now,
                    enum th_error_code *verdicts_out, struct error *err);

@@ -350,14 +350,23 @@ bool store_get(struct store *store, const struct uuid *id, struct job_list *job_
     return is_open(store, err) && store->driver->get(store, id, job_out, err);
 }
 
+static bool check_limit(size_t limit, struct error *err)
+{
+    return (limit >= 1 && limit <= JOB_PAGE_MAX) ||
+           error_set(err, TH_E_INVALID, "limit: a page has 1 to %d jobs", JOB_PAGE_MAX);
+}
+
 bool store_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
                 bool *more_out, struct error *err)
 {
-    if (!is_open(store, err))
-        return false;
-    if (filter->limit < 1 || filter->limit > JOB_PAGE_MAX)
-        return error_set(err, TH_E_INVALID, "limit: a page has 1 to %d jobs", JOB_PAGE_MAX);
-    return store->driver->list(store, filter, jobs_out, more_out, err);
+    return is_open(store, err) && check_limit(filter->limit, err) &&
+           store->driver->list(store, filter, jobs_out, more_out, err);
+}
+
+bool store_failures(struct store *store, size_t limit, struct job_list *jobs_out, struct error *err)
+{
+    return is_open(store, err) && check_limit(limit, err) &&
+           store->driver->failures(store, limit, jobs_out, err);
 }
 
 bool store_stats(struct store *store, struct queue_stats_list *stats_out, struct error *err)

@@ -240,6 +240,12 @@ struct job_filter {
 bool store_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
                 bool *more_out, struct error *err) MUST_CHECK;
 
+/* The jobs that failed last, the newest failure first, whatever became of them since: dead, waiting
+ * for another try, done at last. Each once, by its last failure, and without payload, runs and
+ * output. At most `limit` (1 to JOB_PAGE_MAX), and no more work than that. */
+bool store_failures(struct store *store, size_t limit, struct job_list *jobs_out,
+                    struct error *err) MUST_CHECK;
+
 struct queue_stats {
     const char *queue;
     usec_t paused_at; /* 0: not paused */

@@ -152,6 +152,7 @@ const struct store_driver store_sqlite = {
     .wait = sqlite_wait,
     .get = sqlite_get,
     .list = sqlite_list,
+    .failures = sqlite_failures,
     .stats = sqlite_stats,
     .cancel = sqlite_cancel,
     .requeue = sqlite_requeue,

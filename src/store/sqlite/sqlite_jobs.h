@@ -69,6 +69,10 @@ bool sqlite_get(struct store *store, const struct uuid *id, struct job_list *job
 bool sqlite_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
                  bool *more_out, struct error *err);
 
+/* failures.c */
+bool sqlite_failures(struct store *store, size_t limit, struct job_list *jobs_out,
+                     struct error *err);
+
 /* stats.c */
 bool sqlite_stats(struct store *store, struct queue_stats_list *stats_out, struct error *err);
 

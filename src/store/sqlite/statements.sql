@@ -284,6 +284,13 @@ SELECT executions, 0, pool, worker, started_at, wall, user, system, max_rss_kb, 
     NULL
 FROM ended WHERE seq = ?1 AND wall IS NOT NULL
 ORDER BY 1
+-- The limit comes before the join, so that no more jobs are looked at than are shown.
+-- name: failures
+SELECT v.id, v.type, v.queue, v.state, v.attempts, v.max_attempts, v.last_error, v.failed_at,
+    v.reason
+FROM (SELECT seq FROM detail WHERE failed_at IS NOT NULL
+    ORDER BY failed_at DESC, seq DESC LIMIT ?) f CROSS JOIN job_view v ON v.seq = f.seq
+ORDER BY v.failed_at DESC, v.seq DESC
 -- name: stats_queues
 SELECT queue_id, name, paused_at, done_total, failed_total FROM queue ORDER BY name
 -- name: stats_ready
