@@ -8,29 +8,15 @@
 #include "base/cleanup.h"
 #include "base/json_writer.h"
 #include "base/text.h"
-#include "base/units.h"
-#include "thctl/display.h"
-#include "thctl/pool_status.h"
+#include "thctl/pool_sight.h"
 #include "thctl/session.h"
 #include "thctl/table.h"
-#include "thctl/when.h"
 
-#define SILENT_AFTER (60 * USEC_PER_SEC)
-#define LINE_MAX     ((size_t)64 << 20)
-#define CELL_MAX     ((size_t)64 * 1024)
-#define INDENT       2
+#define LINE_MAX ((size_t)64 << 20)
+#define CELL_MAX ((size_t)64 * 1024)
+#define INDENT   2
 
 /* clang-format off */
-static const struct table_column pool_columns[] = {
-    {.title = "POOL"},
-    {.title = "HOST", .expendable = 2},
-    {.title = "PID", .right = true, .expendable = 3},
-    {.title = "STATE"},
-    {.title = "WORKERS", .right = true},
-    {.title = "UPTIME", .right = true, .expendable = 1},
-    {.title = "LAST-BEAT", .right = true},
-};
-
 static const struct table_column process_columns[] = {
     {.title = "PROCESS"},
     {.title = "PID", .right = true, .expendable = 5},
@@ -43,28 +29,11 @@ static const struct table_column process_columns[] = {
 };
 /* clang-format on */
 
-/* What the states of pools and processes look like; any other one is plain. */
-static const struct {
-    const char *state;
-    enum colour colour;
-} looks[] = {
-    {"running", COLOUR_CYAN},   {"idle", COLOUR_DIM},        {"starting", COLOUR_YELLOW},
-    {"waiting", COLOUR_YELLOW}, {"draining", COLOUR_YELLOW}, {"stopping", COLOUR_YELLOW},
-    {"silent", COLOUR_RED},     {"replacing", COLOUR_CYAN},
-};
-
-/* A pool as it is shown. */
-struct sight {
-    const struct pool *pool;
-    struct pool_status status;
-    bool silent;
-};
-
 /* All of them, and where they are shown. */
 struct view {
     struct session *session;
     struct arena arena;
-    struct sight *sights; /* in the arena */
+    struct pool_sight *sights; /* in the arena */
     size_t count;
     usec_t now;
 };
@@ -72,20 +41,6 @@ struct view {
 static void view_done(struct view *view)
 {
     arena_done(&view->arena);
-}
-
-static enum colour colour_of(const char *state)
-{
-    for (size_t i = 0; i < COUNT_OF(looks); i++) {
-        if (text_equal(looks[i].state, state))
-            return looks[i].colour;
-    }
-    return COLOUR_NONE;
-}
-
-static const char *state_of(const struct sight *sight)
-{
-    return sight->silent ? "silent" : sight->status.state;
 }
 
 /* ---- for programs ---- */
@@ -113,7 +68,7 @@ static void add_processes(struct json_writer *json, const struct pool_status *st
 }
 
 /* What we know, and whatever else the pool said about itself. */
-static void add_json(struct json_writer *json, const struct sight *sight)
+static void add_json(struct json_writer *json, const struct pool_sight *sight)
 {
     const struct json_members *members = &sight->status.members;
 
@@ -126,7 +81,7 @@ static void add_json(struct json_writer *json, const struct sight *sight)
         json_write_null(json, "pid");
     json_write_time(json, "started_at", sight->pool->started_at);
     json_write_time(json, "beat_at", sight->pool->beat_at);
-    json_write_text(json, "state", state_of(sight));
+    json_write_text(json, "state", pool_sight_state(sight));
     json_write_text(json, "version", sight->status.version);
     add_processes(json, &sight->status);
     for (size_t i = 0; i < members->count; i++) {
@@ -159,64 +114,15 @@ static void add_number(struct table *table, int64_t number)
     table_add(table, COLOUR_NONE, number != 0 ? text : NULL);
 }
 
-/* A clock that is behind makes nothing happen in the future. */
-static void add_ago(struct table *table, enum colour colour, usec_t moment, usec_t now)
-{
-    char text[WHEN_TEXT_SIZE];
-
-    table_add(table, colour,
-              moment != 0 ? when_relative(moment < now ? moment : now, now, text) : NULL);
-}
-
-static void add_workers(struct table *table, const struct pool_status *status)
-{
-    size_t busy = 0, all = 0;
-    char text[64];
-
-    for (size_t i = 0; i < status->process_count; i++) {
-        all += pool_process_is_worker(&status->processes[i]);
-        busy += pool_process_is_busy(&status->processes[i]);
-    }
-    snprintf(text, sizeof text, "%zu/%zu", busy, all);
-    table_add(table, COLOUR_NONE, status->processes != NULL ? text : NULL);
-}
-
-static void add_pool(struct table *table, const struct sight *sight, usec_t now)
-{
-    const struct pool *pool = sight->pool;
-    usec_t until = sight->silent ? pool->beat_at : now;
-    usec_t uptime = until > pool->started_at ? until - pool->started_at : 0;
-    char text[UNITS_TEXT_SIZE];
-
-    table_add(table, COLOUR_NONE, pool->name);
-    table_add(table, COLOUR_NONE, pool->host);
-    add_number(table, pool->pid);
-    table_add(table, colour_of(state_of(sight)), state_of(sight));
-    add_workers(table, &sight->status);
-    table_add(table, COLOUR_NONE, units_format_duration(uptime, text));
-    add_ago(table, sight->silent ? COLOUR_RED : COLOUR_NONE, pool->beat_at, now);
-}
-
-static void add_progress(struct table *table, const struct pool_process *process)
-{
-    CLEANUP(buffer_done) struct buffer text = BUFFER(CELL_MAX);
-
-    if (process->progress_percent >= 0)
-        buffer_printf(&text, "%" PRId64 "%%", process->progress_percent);
-    if (process->progress_text != NULL)
-        buffer_printf(&text, "%s%s", text.length > 0 ? " " : "", process->progress_text);
-    table_add(table, COLOUR_NONE, buffer_str(&text));
-}
-
 static void add_process(struct table *table, const struct pool_process *process, usec_t now)
 {
     table_add(table, COLOUR_NONE, process->name);
     add_number(table, process->pid);
-    table_add(table, colour_of(process->state), process->state);
-    add_ago(table, COLOUR_NONE, process->since, now);
+    table_add(table, pool_sight_colour(process->state), process->state);
+    pool_sight_add_ago(table, COLOUR_NONE, process->since, now);
     table_add(table, COLOUR_NONE, process->job);
     table_add(table, COLOUR_NONE, process->type);
-    add_progress(table, process);
+    pool_sight_add_progress(table, process);
     if (pool_process_is_worker(process) && process->jobs_done >= 0)
         table_add_number(table, COLOUR_NONE, process->jobs_done);
     else
@@ -251,36 +157,18 @@ static void say_none(const struct session *session)
 static void print_tables(struct view *view)
 {
     CLEANUP(table_done)
-    struct table table = {.columns = pool_columns, .column_count = COUNT_OF(pool_columns)};
+    struct table table = {.columns = pool_sight_columns, .column_count = POOL_SIGHT_COLUMNS};
 
     if (view->count == 0) {
         say_none(view->session);
         return;
     }
     for (size_t i = 0; i < view->count; i++)
-        add_pool(&table, &view->sights[i], view->now);
+        pool_sight_add(&table, &view->sights[i], view->now);
     table_print_with(&table, &view->session->out, print_processes, view);
 }
 
 /* ---- the command ---- */
-
-static bool read_pools(struct view *view, const struct pool_list *pools, struct error *err)
-{
-    view->sights = arena_alloc(&view->arena, (pools->count + 1) * sizeof(*view->sights));
-    if (view->sights == NULL)
-        return error_no_memory(err);
-    for (size_t i = 0; i < pools->count; i++) {
-        const struct pool *pool = &pools->items[i];
-
-        view->sights[i] = (struct sight){
-            .pool = pool,
-            .status = pool_status_read(pool->status, &view->arena),
-            .silent = pool->beat_at < view->now - SILENT_AFTER,
-        };
-    }
-    view->count = pools->count;
-    return !view->arena.failed || error_no_memory(err);
-}
 
 static enum status run_pools(struct session *session, const struct option_value *options,
                              const struct words *arguments)
@@ -295,8 +183,10 @@ static enum status run_pools(struct session *session, const struct option_value 
     if (status != STATUS_OK)
         return status;
     view.now = store_now(session->store);
-    if (!store_pools(session->store, &pools, &err) || !read_pools(&view, &pools, &err))
+    if (!store_pools(session->store, &pools, &err) ||
+        !pool_sight_all(&pools, view.now, &view.arena, &view.sights, &err))
         return session_fail(&err);
+    view.count = pools.count;
     if (session->json)
         print_json(&view);
     else

@@ -9,7 +9,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define GAP      2 /* spaces between columns */
 #define CELL_MAX ((size_t)64 * 1024)
@@ -19,11 +18,6 @@ struct table_cell {
     const char *text;
     size_t width;
     enum colour colour;
-};
-
-/* How wide each column is printed; 0 is not at all. */
-struct layout {
-    size_t widths[TABLE_COLUMNS_MAX];
 };
 
 static bool make_room(struct table *table)
@@ -56,11 +50,11 @@ static size_t natural_width(const struct table *table, size_t column)
         if (table->cells[i].width > width)
             width = table->cells[i].width;
     }
-    size_t title = strlen(table->columns[column].title);
+    size_t title = display_width(table->columns[column].title);
     return width > 0 && width < title ? title : width;
 }
 
-static size_t total_width(const struct table *table, const struct layout *layout)
+static size_t total_width(const struct table *table, const struct table_layout *layout)
 {
     size_t total = 0;
 
@@ -71,21 +65,51 @@ static size_t total_width(const struct table *table, const struct layout *layout
     return table->indent + total;
 }
 
-/* Cuts a column that may be cut, if that is enough. */
-static bool cut_column(const struct table *table, struct layout *layout, size_t excess)
+/* By how much a column may be cut. */
+static size_t spare_width(const struct table *table, const struct table_layout *layout, size_t i)
 {
-    for (size_t i = 0; i < table->column_count; i++) {
-        size_t least = table->columns[i].cut_from;
-        if (least > 0 && layout->widths[i] >= least + excess) {
-            layout->widths[i] -= excess;
-            return true;
-        }
+    size_t least = table->columns[i].cut_from;
+
+    return least > 0 && layout->widths[i] > least ? layout->widths[i] - least : 0;
+}
+
+static size_t widest_to_spare(const struct table *table, const struct table_layout *layout)
+{
+    size_t widest = 0;
+
+    for (size_t i = 1; i < table->column_count; i++) {
+        if (spare_width(table, layout, i) > spare_width(table, layout, widest))
+            widest = i;
     }
-    return false;
+    return widest;
+}
+
+/* Cuts the column that is missed least, if that is enough. */
+static bool cut_column(const struct table *table, struct table_layout *layout, size_t excess)
+{
+    size_t victim = widest_to_spare(table, layout);
+
+    if (spare_width(table, layout, victim) < excess)
+        return false;
+    layout->widths[victim] -= excess;
+    return true;
+}
+
+/* When no column is left to be left out: as many are cut as it takes. */
+static void cut_columns(const struct table *table, struct table_layout *layout, size_t width)
+{
+    while (total_width(table, layout) > width) {
+        size_t victim = widest_to_spare(table, layout);
+        size_t spare = spare_width(table, layout, victim);
+
+        if (spare == 0)
+            return;
+        layout->widths[victim] -= spare;
+    }
 }
 
 /* Leaves out the column that is missed least: those without news first. */
-static bool drop_column(const struct table *table, struct layout *layout)
+static bool drop_column(const struct table *table, struct table_layout *layout)
 {
     size_t victim = 0;
     int most = 0;
@@ -108,7 +132,7 @@ static bool drop_column(const struct table *table, struct layout *layout)
 }
 
 /* What was left out for a wider column that then went too comes back. */
-static void restore_columns(const struct table *table, struct layout *layout, size_t width)
+static void restore_columns(const struct table *table, struct table_layout *layout, size_t width)
 {
     for (int expendable = 1; expendable <= TABLE_COLUMNS_MAX; expendable++) {
         for (size_t i = 0; i < table->column_count; i++) {
@@ -122,63 +146,48 @@ static void restore_columns(const struct table *table, struct layout *layout, si
     }
 }
 
-static void fit(const struct table *table, struct layout *layout, size_t width)
+static void fit(const struct table *table, struct table_layout *layout, size_t width)
 {
     for (;;) {
         size_t total = total_width(table, layout);
 
         if (total <= width)
             break;
-        if (cut_column(table, layout, total - width) || !drop_column(table, layout))
+        if (cut_column(table, layout, total - width))
             return;
+        if (!drop_column(table, layout)) {
+            cut_columns(table, layout, width);
+            return;
+        }
     }
     restore_columns(table, layout, width);
 }
 
-static struct layout lay_out(const struct table *table, const struct output *out)
+/* Cells that are too wide are cut, which is shown. */
+static void draw_text(const struct pen *pen, const struct table_cell *cell, size_t width)
 {
-    struct layout layout = {0};
-
-    for (size_t i = 0; i < table->column_count; i++)
-        layout.widths[i] = natural_width(table, i);
-    if (out->terminal)
-        fit(table, &layout, out->width);
-    return layout;
+    if (cell->width <= width) {
+        pen_text(pen, cell->colour, cell->text);
+        return;
+    }
+    pen->put(cell->colour, cell->text, display_fit(cell->text, width - 1), pen->context);
+    pen_text(pen, cell->colour, ELLIPSIS);
 }
 
-static void print_spaces(struct output *out, size_t count)
-{
-    output_printf(out, "%*s", (int)count, "");
-}
-
-static void print_cut(struct output *out, const struct table_cell *cell, size_t width)
-{
-    if (cell->width <= width)
-        output_text(out, cell->text);
-    else
-        output_printf(out, "%.*s" ELLIPSIS, (int)display_fit(cell->text, width - 1), cell->text);
-}
-
-static void print_cell(struct output *out, const struct table_cell *cell, size_t width, bool right,
-                       bool is_last)
+static void draw_cell(const struct pen *pen, const struct table_cell *cell, size_t width,
+                      bool right, bool is_last)
 {
     size_t padding = cell->width < width ? width - cell->width : 0;
 
     if (right)
-        print_spaces(out, padding);
-    if (cell->colour != COLOUR_NONE && cell->width > 0) {
-        output_colour(out, cell->colour);
-        print_cut(out, cell, width);
-        output_colour(out, COLOUR_NONE);
-    } else {
-        print_cut(out, cell, width);
-    }
+        pen_spaces(pen, COLOUR_NONE, padding);
+    draw_text(pen, cell, width);
     if (!right && !is_last)
-        print_spaces(out, padding);
+        pen_spaces(pen, COLOUR_NONE, padding);
 }
 
-static void print_row(const struct table *table, const struct layout *layout, struct output *out,
-                      const struct table_cell *cells)
+static void draw_cells(const struct table *table, const struct table_layout *layout,
+                       const struct table_cell *cells, const struct pen *pen)
 {
     size_t last = 0;
 
@@ -186,26 +195,14 @@ static void print_row(const struct table *table, const struct layout *layout, st
         if (layout->widths[i] > 0)
             last = i;
     }
-    print_spaces(out, table->indent);
+    pen_spaces(pen, COLOUR_NONE, table->indent);
     for (size_t i = 0; i <= last; i++) {
         if (layout->widths[i] == 0)
             continue;
-        print_cell(out, &cells[i], layout->widths[i], table->columns[i].right, i == last);
+        draw_cell(pen, &cells[i], layout->widths[i], table->columns[i].right, i == last);
         if (i < last)
-            print_spaces(out, GAP);
+            pen_spaces(pen, COLOUR_NONE, GAP);
     }
-    output_text(out, "\n");
-}
-
-static void print_titles(const struct table *table, const struct layout *layout, struct output *out)
-{
-    struct table_cell titles[TABLE_COLUMNS_MAX] = {0};
-
-    for (size_t i = 0; i < table->column_count; i++) {
-        const char *title = table->columns[i].title;
-        titles[i] = (struct table_cell){title, strlen(title), COLOUR_BOLD};
-    }
-    print_row(table, layout, out, titles);
 }
 
 void table_add(struct table *table, enum colour colour, const char *text)
@@ -233,6 +230,39 @@ void table_add_number(struct table *table, enum colour colour, int64_t number)
     table_add(table, number == 0 ? COLOUR_DIM : colour, output_number(number, text));
 }
 
+size_t table_rows(const struct table *table)
+{
+    return table->count / table->column_count;
+}
+
+struct table_layout table_lay_out(const struct table *table, size_t width)
+{
+    struct table_layout layout = {0};
+
+    for (size_t i = 0; i < table->column_count; i++)
+        layout.widths[i] = natural_width(table, i);
+    fit(table, &layout, width);
+    return layout;
+}
+
+void table_draw_titles(const struct table *table, const struct table_layout *layout,
+                       const struct pen *pen)
+{
+    struct table_cell titles[TABLE_COLUMNS_MAX] = {0};
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        const char *title = table->columns[i].title;
+        titles[i] = (struct table_cell){title, display_width(title), COLOUR_BOLD};
+    }
+    draw_cells(table, layout, titles, pen);
+}
+
+void table_draw_row(const struct table *table, const struct table_layout *layout, size_t row,
+                    const struct pen *pen)
+{
+    draw_cells(table, layout, &table->cells[row * table->column_count], pen);
+}
+
 static void leave_out(size_t row, void *context)
 {
     (void)row;
@@ -251,11 +281,14 @@ void table_print_with(const struct table *table, struct output *out,
         out->failure = ENOMEM; /* told by output_finish() */
         return;
     }
-    struct layout layout = lay_out(table, out);
+    const struct table_layout layout = table_lay_out(table, out->terminal ? out->width : SIZE_MAX);
+    const struct pen pen = pen_to_output(out);
 
-    print_titles(table, &layout, out);
-    for (size_t row = 0; row < table->count / table->column_count; row++) {
-        print_row(table, &layout, out, &table->cells[row * table->column_count]);
+    table_draw_titles(table, &layout, &pen);
+    pen_end_line(&pen);
+    for (size_t row = 0; row < table_rows(table); row++) {
+        table_draw_row(table, &layout, row, &pen);
+        pen_end_line(&pen);
         beneath(row, context);
     }
 }

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/base.h"
 #include "thctl/output.h"
+#include "thctl/pen.h"
 
 #define TABLE_COLUMNS_MAX 16
 
@@ -43,6 +44,19 @@ void table_print(const struct table *table, struct output *out);
 /* The same, and `beneath` writes what belongs below each row; rows count from 0. */
 void table_print_with(const struct table *table, struct output *out,
                       void (*beneath)(size_t row, void *context), void *context);
+
+/* The same piece by piece, for whoever has only so many lines: how wide each column is drawn in so
+ * many columns of a terminal (SIZE_MAX: all of it), the titles, and one row of table_rows(). */
+struct table_layout {
+    size_t widths[TABLE_COLUMNS_MAX]; /* 0: left out */
+};
+
+size_t table_rows(const struct table *table);
+struct table_layout table_lay_out(const struct table *table, size_t width);
+void table_draw_titles(const struct table *table, const struct table_layout *layout,
+                       const struct pen *pen);
+void table_draw_row(const struct table *table, const struct table_layout *layout, size_t row,
+                    const struct pen *pen);
 
 void table_done(struct table *table);
 
