@@ -39,6 +39,7 @@ extern const struct command command_stats;
 extern const struct command command_queues;
 extern const struct command command_pools;
 extern const struct command command_cron;
+extern const struct command command_top;
 extern const struct command command_pause;
 extern const struct command command_resume;
 extern const struct command command_init;

@@ -116,6 +116,7 @@ void output_colour(struct output *out, enum colour colour)
         [COLOUR_NONE] = "\033[0m",  [COLOUR_BOLD] = "\033[1m",     [COLOUR_DIM] = "\033[2m",
         [COLOUR_RED] = "\033[31m",  [COLOUR_GREEN] = "\033[32m",   [COLOUR_YELLOW] = "\033[33m",
         [COLOUR_BLUE] = "\033[34m", [COLOUR_MAGENTA] = "\033[35m", [COLOUR_CYAN] = "\033[36m",
+        [COLOUR_BAR] = "\033[7m",   [COLOUR_CHOSEN] = "\033[1;7m",
     };
 
     if (out->coloured)

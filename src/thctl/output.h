@@ -24,6 +24,8 @@ enum colour {
     COLOUR_BLUE,
     COLOUR_MAGENTA,
     COLOUR_CYAN,
+    COLOUR_BAR,    /* a title across the screen */
+    COLOUR_CHOSEN, /* the one of them that keys act on */
 };
 
 struct output {

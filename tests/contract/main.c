@@ -14,11 +14,11 @@
 #define CASE_TIMEOUT 120 /* seconds */
 
 static Suite *(*const suites[])(void) = {
-    checks_suite,  enqueue_suite, idempotency_suite, order_suite,  lease_suite,
-    reclaim_suite, extend_suite,  exchange_suite,    ack_suite,    retry_suite,
-    dead_suite,    keyed_suite,   blocked_suite,     cancel_suite, admin_suite,
-    failures_suite, limits_suite,  full_suite,    rate_suite,        faults_suite, schema_suite,
-    wait_suite,    states_suite,  held_suite,        file_suite,   model_suite,
+    checks_suite,  enqueue_suite,  idempotency_suite, order_suite,    lease_suite,  reclaim_suite,
+    extend_suite,  exchange_suite, ack_suite,         retry_suite,    dead_suite,   keyed_suite,
+    blocked_suite, cancel_suite,   admin_suite,       failures_suite, limits_suite, full_suite,
+    rate_suite,    faults_suite,   schema_suite,      wait_suite,     states_suite, held_suite,
+    file_suite,    model_suite,
 };
 
 TCase *contract_group(Suite *suite, const char *name)

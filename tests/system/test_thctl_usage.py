@@ -8,7 +8,7 @@ import unittest
 from harness import THCTL, Case
 
 COMMANDS = ["enqueue", "ls", "show", "logs", "cancel", "retry", "rm", "stats", "queues", "pools",
-            "cron", "pause", "resume", "init", "migrate", "help"]
+            "top", "cron", "pause", "resume", "init", "migrate", "help"]
 AN_ID = "0193f0a2-7c1d-7abc-8def-0123456789ab"
 
 
@@ -63,7 +63,7 @@ class WrongUsage(Case):
     def test_too_few_and_too_many_arguments_say_how_to_get_help(self):
         for arguments in (["show"], ["cancel"], ["pause"], ["resume"], ["ls", "x"], ["stats", "x"],
                           ["queues", "x"], ["migrate", "x"], ["enqueue", "a", "1", "2"],
-                          ["help", "ls", "show"], ["enqueue"], ["pools", "x"], ["logs"],
+                          ["help", "ls", "show"], ["enqueue"], ["pools", "x"], ["top", "x"], ["logs"],
                           ["logs", AN_ID, AN_ID]):
             with self.subTest(arguments):
                 self.refuses(2, f"(see 'thctl {arguments[0]} --help')", *arguments)

@@ -132,6 +132,10 @@ Suite *growth_suite(void);
 Suite *options_suite(void);
 Suite *pages_suite(void);
 Suite *pool_status_suite(void);
+Suite *top_data_suite(void);
+Suite *top_order_suite(void);
+Suite *top_room_suite(void);
+Suite *top_view_suite(void);
 Suite *when_suite(void);
 
 #endif
