@@ -40,10 +40,10 @@ static const struct command command_help = {
 };
 
 static const struct command *const commands[] = {
-    &command_enqueue, &command_ls,    &command_show,    &command_logs,
-    &command_cancel,  &command_retry, &command_rm,      &command_stats,
-    &command_queues,  &command_pools, &command_top,     &command_cron,   &command_pause,
-    &command_resume,  &command_init,  &command_migrate, &command_help,
+    &command_enqueue, &command_ls,   &command_show,  &command_logs,   &command_cancel,
+    &command_retry,   &command_rm,   &command_stats, &command_queues, &command_pools,
+    &command_top,     &command_cron, &command_pause, &command_resume, &command_init,
+    &command_migrate, &command_help,
 };
 
 enum global_option {

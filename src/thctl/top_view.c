@@ -184,30 +184,36 @@ static void put_to_buffer(enum colour colour, const char *text, size_t length, v
     buffer_add(context, text, length);
 }
 
-/* Where not all rows are shown, the bar has room to say so. */
-static struct table_layout lay_out(const struct top_view *view, enum top_section section,
-                                   const struct table *table)
+static void add_titles(struct buffer *out, enum top_section section, const struct table *table,
+                       const struct table_layout *layout)
 {
-    bool reserve = view->lines[section] < table_rows(table) && view->width > HIDDEN_WIDTH;
-
-    return table_lay_out(table, view->width - (reserve ? HIDDEN_WIDTH : 0));
-}
-
-static void add_titles(struct buffer *out, const struct top_view *view, enum top_section section,
-                       const struct table *table)
-{
-    const struct table_layout layout = lay_out(view, section, table);
     const struct pen pen = {.put = put_to_buffer, .context = out};
 
     if (table_rows(table) == 0)
         buffer_text(out, top_section_name(section));
     else
-        table_draw_titles(table, &layout, &pen);
+        table_draw_titles(table, layout, &pen);
+}
+
+/* Where not all rows are shown, the bar has room to say so. */
+static struct table_layout lay_out(const struct top_view *view, enum top_section section,
+                                   const struct table *table)
+{
+    CLEANUP(buffer_done) struct buffer titles = BUFFER(LINE_MAX);
+    const struct table_layout layout = table_lay_out(table, view->width);
+
+    if (view->lines[section] >= table_rows(table) || view->width <= HIDDEN_WIDTH)
+        return layout;
+    add_titles(&titles, section, table, &layout);
+    return display_width(buffer_str(&titles)) + HIDDEN_WIDTH <= view->width
+               ? layout
+               : table_lay_out(table, view->width - HIDDEN_WIDTH);
 }
 
 /* Across the screen: the titles, and which rows are shown when that is not all. */
 static void draw_bar(const struct top_view *view, enum top_section section,
-                     const struct table *table, const struct pen *pen)
+                     const struct table *table, const struct table_layout *layout,
+                     const struct pen *pen)
 {
     CLEANUP(buffer_done) struct buffer titles = BUFFER(LINE_MAX);
     const enum colour colour = section == view->chosen ? COLOUR_CHOSEN : COLOUR_BAR;
@@ -218,7 +224,7 @@ static void draw_bar(const struct top_view *view, enum top_section section,
     snprintf(range, sizeof range, "  %zu-%zu of %zu", view->first[section] + 1,
              view->first[section] + shown, rows);
     snprintf(hidden, sizeof hidden, " +%zu", rows > shown ? rows - shown : 0);
-    add_titles(&titles, view, section, table);
+    add_titles(&titles, section, table, layout);
     line_put(&line, colour, buffer_str(&titles));
     if (shown < rows)
         line_put_right(&line, colour, colour,
@@ -251,7 +257,7 @@ static void draw_section(const struct top_view *view, enum top_section section,
 {
     const struct table_layout layout = lay_out(view, section, table);
 
-    draw_bar(view, section, table, pen);
+    draw_bar(view, section, table, &layout, pen);
     for (size_t i = 0; i < view->lines[section]; i++) {
         if (table_rows(table) == 0)
             draw_nothing(view, section, pen);
