@@ -118,9 +118,6 @@ CREATE TABLE detail (
     output BLOB
 ) STRICT;
 
--- The newest failures; what never failed is not in it, so the path of a good job does not write it.
-CREATE INDEX detail_by_failure ON detail (failed_at) WHERE failed_at IS NOT NULL;
-
 -- The newest executions of each job.
 CREATE TABLE run (
     seq INTEGER NOT NULL,
