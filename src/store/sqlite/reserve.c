@@ -37,6 +37,7 @@ struct queue_row {
     bool paused;
     usec_t next_expiry;
     usec_t spent_until;
+    bool awaited;
 };
 
 static bool load_queue(struct sqlite *sqlite, int64_t queue_id, struct queue_row *row_out,
@@ -52,6 +53,7 @@ static bool load_queue(struct sqlite *sqlite, int64_t queue_id, struct queue_row
     column_skip(&query);
     row_out->next_expiry = column_is_null(&query) ? USEC_MAX : column_int(&query);
     row_out->spent_until = column_int(&query);
+    row_out->awaited = column_int(&query) != 0;
     return true;
 }
 
@@ -209,6 +211,8 @@ static bool reserve_share(const struct reserving *reserving, const struct queue_
     if (row.next_expiry <= reserving->now &&
         !reclaim_queue(sqlite, limits.queue_id, reserving->now, RECLAIM_BATCH, &reclaimed, err))
         return false;
+    if (!row.awaited)
+        vacancy_forget(sqlite, limits.queue_id); /* saves the look at its row */
     limits.spent_until = row.spent_until;
     return row.paused || take_share(reserving, &limits, limit_out, err);
 }

@@ -17,7 +17,7 @@ SELECT queue_id FROM queue WHERE name = ?
 -- name: queue_add
 INSERT INTO queue (name) VALUES (?) RETURNING queue_id
 -- name: queue_load
-SELECT paused_at, next_expiry, spent_until FROM queue WHERE queue_id = ?
+SELECT paused_at, next_expiry, spent_until, awaited FROM queue WHERE queue_id = ?
 -- name: queue_set_paused
 UPDATE queue SET paused_at = iif(?2 IS NULL, NULL, coalesce(paused_at, ?2)) WHERE queue_id = ?1
 -- name: queue_set_spent

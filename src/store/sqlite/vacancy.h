@@ -4,7 +4,8 @@
  * Whoever finds such a queue full marks it and sleeps; whoever ends a lease of a marked queue takes
  * the mark back and rings the bell. A queue that is full again at the end of the same transaction
  * wakes nobody, so pools that keep a queue full do not keep each other awake. A queue that nobody
- * waits for costs one look at its row per transaction that ended leases of it.
+ * waits for costs one look at its row per transaction that ended leases of it, and none if the
+ * same transaction reserves from it.
  */
 #ifndef SQLITE_VACANCY_H
 #define SQLITE_VACANCY_H
@@ -24,7 +25,7 @@ struct vacancies {
 /* A lease of the queue has ended. */
 bool vacancy_note(struct sqlite *sqlite, int64_t queue_id, struct error *err) MUST_CHECK;
 
-/* The queue is full again, whatever has ended before. */
+/* Nobody has to be woken for what has ended before: the queue is full again, or nobody waits. */
 void vacancy_forget(struct sqlite *sqlite, int64_t queue_id);
 
 /* Somebody waits for room in the queue. */
