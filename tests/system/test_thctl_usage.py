@@ -9,6 +9,8 @@ from harness import THCTL, Case
 
 COMMANDS = ["enqueue", "ls", "show", "logs", "cancel", "retry", "rm", "stats", "queues", "pools",
             "top", "cron", "pause", "resume", "init", "migrate", "help"]
+SCHEMA = os.path.join(os.environ.get("TH_SOURCE_DIR", "../.."), "src/store/sqlite/schema")
+NEWEST = len(os.listdir(SCHEMA))
 AN_ID = "0193f0a2-7c1d-7abc-8def-0123456789ab"
 
 
@@ -220,14 +222,14 @@ class Backends(Case):
 
 class Migrate(Case):
     def test_migrate_creates_and_then_has_nothing_to_do(self):
-        self.assertEqual(self.ok("migrate"), "schema is at version 2 (created)")
-        self.assertEqual(self.ok("migrate"), "schema is at version 2 (nothing to do)")
+        self.assertEqual(self.ok("migrate"), f"schema is at version {NEWEST} (created)")
+        self.assertEqual(self.ok("migrate"), f"schema is at version {NEWEST} (nothing to do)")
 
     def test_migrate_as_json(self):
         self.assertEqual(self.objects("migrate"),
-                         [{"version": 2, "usable_from": 1, "created": True, "from": None}])
+                         [{"version": NEWEST, "usable_from": 1, "created": True, "from": None}])
         self.assertEqual(self.objects("migrate"),
-                         [{"version": 2, "usable_from": 1, "created": False, "from": 2}])
+                         [{"version": NEWEST, "usable_from": 1, "created": False, "from": NEWEST}])
 
     def test_a_file_of_the_first_version_is_upgraded_with_all_that_it_holds(self):
         schema = os.path.join(os.environ["TH_SOURCE_DIR"], "src/store/sqlite/schema")
@@ -239,7 +241,7 @@ class Migrate(Case):
                                  "INSERT INTO queue (name, paused_at) VALUES ('old', 1)")
         connection.close()
         self.refuses(1, "run 'thctl migrate'", "stats")
-        self.assertEqual(self.ok("migrate"), "schema is at version 2 (upgraded)")
+        self.assertEqual(self.ok("migrate"), f"schema is at version {NEWEST} (upgraded)")
         [queue] = self.objects("stats")
         self.assertEqual((queue["queue"], queue["paused"]), ("old", True))
 

@@ -108,13 +108,13 @@ class Rate(Limits):
 
     def test_two_pools_keep_a_rate_together(self):
         self.configure_quick({"x": {"command": ["true"]}}, queues={"default": {"rate": "20/s"}})
+        for pool in [self.start(), self.start()]:
+            pool.wait_ready()  # a worker that is still starting would hold up the first one
         self.enqueue_many(80, "x")
-        pools = [self.start(None, "--once"), self.start(None, "--once")]
-        self.assertEqual([pool.wait() for pool in pools], [0, 0])
-        self.assertEqual(self.stats()["done"], 80)
+        self.wait_stats(done=80)
         starts = self.starts()
-        # 20 at once, 60 at 20/s; the last one may be started later than it was reserved.
-        self.assertGreater(starts[-1] - starts[0], 2.9)
+        # 20 at once, 60 at 20/s; any of them may be started later than it was reserved.
+        self.assertGreater(starts[-1] - starts[0], 2.5)
         for first in range(0, 80, 10):
             for last in range(first + 1, 80):
                 allowed = 20 + 20 * (starts[last] - starts[first])
