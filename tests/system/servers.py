@@ -1,0 +1,164 @@
+"""
+servers.py - real database servers for tests and benchmarks: private, on free loopback ports, in a
+folder of their own.
+
+    with Postgres(folder) as postgres:
+        postgres.url                     # postgres://taskharbor@127.0.0.1:41873/taskharbor
+
+A server that was killed can be started again on the same port with the same data. They keep what
+they confirmed when they are killed; only `durable=True` makes them wait for the disk as well, which
+is what a benchmark has to measure.
+"""
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+POSTGRES_BIN = "/usr/lib/postgresql/15/bin"
+DEADLINE = 60  # seconds for a server to start or stop
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def is_listening(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+class Server:
+    """A process that listens on a port of its own; `command` and `is_up` are the subclass's."""
+
+    user = None  # whom root becomes to run it
+
+    def __init__(self, folder, durable=False):
+        self.folder = folder
+        self.durable = durable
+        self.port = free_port()
+        self.process = None
+        self.log_path = os.path.join(folder, "server.log")
+        os.makedirs(folder)
+        if self.runs_as():
+            shutil.chown(folder, self.user)
+
+    def runs_as(self):
+        """Arguments for subprocess; servers that refuse root get a user of their own."""
+        if self.user is None or os.geteuid() != 0:
+            return {}
+        return {"user": self.user, "group": self.user, "extra_groups": []}
+
+    def start(self):
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(self.command(), cwd=self.folder, stdout=log, stderr=log,
+                                            stdin=subprocess.DEVNULL, **self.runs_as())
+        end = time.monotonic() + DEADLINE
+        while not self.is_up():
+            if self.process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"{self.command()[0]} did not start:\n{self.log_text()}")
+            time.sleep(0.01)
+        return self
+
+    def log_text(self):
+        with open(self.log_path, "rb") as log:
+            return log.read().decode(errors="replace")
+
+    def end(self, number):
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(number)
+            self.process.wait(DEADLINE)
+
+    def stop(self):
+        self.end(signal.SIGINT)
+
+    def kill(self):
+        """As if the machine's power had gone, but for what the kernel has been given to write."""
+        self.end(signal.SIGKILL)
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+class Postgres(Server):
+    """PostgreSQL; the superuser `taskharbor` needs no password on loopback."""
+
+    user = "postgres"
+
+    def __init__(self, folder, durable=False, settings=()):
+        super().__init__(folder, durable)
+        self.data = os.path.join(folder, "data")
+        self.url = f"postgres://taskharbor@127.0.0.1:{self.port}/taskharbor"
+        self.settings = {
+            "port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": "",
+            "max_connections": 300, "fsync": "on" if durable else "off", "timezone": "UTC",
+            **dict(settings)}
+        self.run("initdb", "--username=taskharbor", "--auth=trust", "--encoding=UTF8",
+                 "--locale=C.UTF-8", "--no-sync", "--pgdata", self.data)
+
+    def run(self, program, *arguments):
+        done = subprocess.run([os.path.join(POSTGRES_BIN, program), *arguments], cwd=self.folder,
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                              **self.runs_as())
+        if done.returncode != 0:
+            raise RuntimeError(f"{program}: {done.stderr.decode(errors='replace')}")
+        return done.stdout.decode()
+
+    def command(self):
+        settings = [word for name, value in self.settings.items() for word in ("-c", f"{name}={value}")]
+        return [os.path.join(POSTGRES_BIN, "postgres"), "-D", self.data, *settings]
+
+    def is_up(self):
+        return subprocess.run([os.path.join(POSTGRES_BIN, "pg_isready"), "-q", "-h", "127.0.0.1",
+                               "-p", str(self.port)], check=False).returncode == 0
+
+    def start(self):
+        super().start()
+        if self.sql("SELECT 1 FROM pg_database WHERE datname = 'taskharbor'", "postgres") == "":
+            self.sql("CREATE DATABASE taskharbor", "postgres")
+        return self
+
+    def kill(self):
+        """The postmaster and, as it cannot, everything that it has forked."""
+        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)], check=False,
+                                  capture_output=True, text=True).stdout.split()
+        super().kill()
+        for pid in children:
+            try:
+                os.kill(int(pid), signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+
+    def sql(self, text, database="taskharbor"):
+        """What psql prints for it, without decoration."""
+        return self.run("psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1",
+                        "-p", str(self.port), "-U", "taskharbor", "-d", database, "-c", text).strip()
+
+
+class Redis(Server):
+    """Redis, with every write in its append-only file before it is answered."""
+
+    def __init__(self, folder, durable=False, settings=()):
+        super().__init__(folder, durable)
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.settings = {
+            "port": self.port, "bind": "127.0.0.1", "dir": folder, "save": "", "appendonly": "yes",
+            "appendfsync": "always" if durable else "everysec", **dict(settings)}
+
+    def command(self):
+        return ["redis-server", *(word for name, value in self.settings.items()
+                                  for word in ("--" + name, str(value)))]
+
+    def is_up(self):
+        return is_listening(self.port) and self.cli("PING") == "PONG"
+
+    def cli(self, *words):
+        """What redis-cli prints for it."""
+        return subprocess.run(["redis-cli", "-p", str(self.port), *words], check=False,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout.strip()
