@@ -140,7 +140,7 @@ static void hear_error_line(void *context, struct bytes line, uint64_t dropped)
 
     if (turn && turn->listener->line)
         turn->listener->line(turn->listener->context, true, line, dropped);
-    else if (!turn && speech_is_allowed(&resident->lines_allowed_at))
+    else if (!turn && speech_is_allowed(&resident->lines_allowed_at, clock_boot()))
         log_info("resident_output", "handler=%s line=%s", resident->plan->name,
                  speech_text(line, text));
 }

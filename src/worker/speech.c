@@ -21,10 +21,8 @@
 #define LINE_COSTS       (USEC_PER_SEC / LINES_PER_SECOND)
 
 /* A bucket that LINES_AT_ONCE fit into, kept as the moment at which it will be empty. */
-bool speech_is_allowed(usec_t *allowed_at)
+bool speech_is_allowed(usec_t *allowed_at, usec_t now)
 {
-    const usec_t now = clock_boot();
-
     if (*allowed_at < now)
         *allowed_at = now;
     if (*allowed_at - now > LINE_COSTS * LINES_AT_ONCE)
@@ -45,8 +43,9 @@ const char *speech_text(struct bytes line, char text[OUTPUT_LINE_MAX + 1])
 
 static void pass_output(void *context, struct bytes data)
 {
-    const struct speech *speech = context;
+    struct speech *speech = context;
 
+    speech->now = clock_boot();
     scoreboard_add_output(speech->process->scoreboard, speech->process->slot, data);
 }
 
@@ -56,7 +55,7 @@ static void pass_line(void *context, bool is_error, struct bytes line, uint64_t 
     const char *stream = is_error ? "stderr" : "stdout";
     char text[OUTPUT_LINE_MAX + 1];
 
-    if (!speech_is_allowed(&speech->allowed_at))
+    if (!speech_is_allowed(&speech->allowed_at, speech->now))
         speech->dropped++;
     else if (dropped > 0)
         log_info("job_output", "job=%s type=%s stream=%s line=%s cut_bytes=%" PRIu64, speech->id,

@@ -16,12 +16,13 @@ struct speech {
     const struct process *process;
     char id[37]; /* of the job */
     const char *type;
+    usec_t now;        /* boot time, of what was printed last: a look for many lines */
     usec_t allowed_at; /* boot time at which the bucket of lines would be empty */
     uint64_t dropped;  /* lines that the log did not get */
 };
 
-/* Whether the log gets one more line of somebody; zeroed: it has had none. */
-bool speech_is_allowed(usec_t *allowed_at);
+/* Whether the log gets one more line of somebody; zeroed: it has had none. `now` is boot time. */
+bool speech_is_allowed(usec_t *allowed_at, usec_t now);
 
 /* A line as the log takes it. */
 const char *speech_text(struct bytes line, char text[OUTPUT_LINE_MAX + 1]);

@@ -88,6 +88,7 @@ Suite *schema_limits_suite(void);
 Suite *schema_pattern_suite(void);
 Suite *schema_public_suite(void);
 Suite *schema_suite(void);
+Suite *speech_suite(void);
 Suite *steering_suite(void);
 Suite *variables_suite(void);
 
