@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "master/generation.h"
 #include "master/master.h"
+#include "master/roles.h"
 #include "precheck.h"
 #include "process/title.h"
 #include "thctl/display.h"
@@ -259,7 +260,7 @@ static int run_pool(struct daemon *daemon)
     };
     struct error err;
 
-    if (!generation_new(&daemon->config, &master.generation, &err)) {
+    if (!generation_new(&daemon->config, roles_holds(&daemon->config), &master.generation, &err)) {
         output_remark("%s: %s", daemon->config.path, err.text);
         return STATUS_CONFIG;
     }

@@ -30,6 +30,7 @@
 #include "dispatcher/state.h"
 #include "process/process.h"
 #include "process/scoreboard.h"
+#include "process/tray.h"
 #include "store/store.h"
 
 #include <stdlib.h>
@@ -83,7 +84,7 @@ static void hear_nudge(void *context, unsigned events)
 
     (void)events;
     if (read(dispatcher->process->nudge, &count, sizeof count) == (ssize_t)sizeof count)
-        dispatcher->has_flags = true;
+        dispatcher->has_flags = true; /* or a result is in a tray, which is looked at anyway */
 }
 
 static void scan(void *context)
@@ -331,11 +332,13 @@ static bool has_time(const struct dispatcher *dispatcher)
 
 static bool serve_store(struct dispatcher *dispatcher, struct error *err)
 {
+    dispatcher->is_pacing = false;
     if (dispatcher->retry_at != 0)
         return true;
     if (!quiet_bell(dispatcher, err))
         return bear_outage(dispatcher, err);
-    if (has_time(dispatcher)) {
+    dispatcher->is_pacing = has_time(dispatcher);
+    if (dispatcher->is_pacing) {
         loop_set_timer(dispatcher->process->loop, &dispatcher->pace_timer,
                        dispatcher->last_exchange + PACE);
         return true;
@@ -414,6 +417,21 @@ static bool turn(struct dispatcher *dispatcher, struct error *err)
     return check_end(dispatcher, err);
 }
 
+/* Says that it sleeps, looks once more, then sleeps: whoever comes after that look wakes it. While
+ * the store is away results are not in a hurry, and keep their places. */
+static bool sleep_a_while(struct dispatcher *dispatcher, struct error *err)
+{
+    struct process *process = dispatcher->process;
+
+    trays_set_call(process->trays, dispatcher->is_pacing ? TRAY_PACING : TRAY_ASLEEP);
+    const bool has_news = dispatcher->is_pacing
+                              ? !has_time(dispatcher)
+                              : dispatcher->has_recovered && trays_have_news(process->trays);
+    const bool stepped = has_news ? loop_glance(process->loop, err) : loop_step(process->loop, err);
+    trays_set_call(process->trays, TRAY_AWAKE);
+    return stepped;
+}
+
 static bool set_up(struct dispatcher *dispatcher, struct error *err)
 {
     struct process *process = dispatcher->process;
@@ -422,6 +440,9 @@ static bool set_up(struct dispatcher *dispatcher, struct error *err)
     if (!dispatcher->starts)
         return error_no_memory(err);
     dispatcher->workers.loop = process->loop;
+    dispatcher->workers.trays = process->trays;
+    dispatcher->unrung = lease_table_capacity(process->leases); /* a dispatcher before may have died
+                                                                 * before it woke anybody */
     dispatcher->nudge =
         (struct loop_watch){.fd = process->nudge, .call = hear_nudge, .context = dispatcher};
     dispatcher->scan_timer = (struct loop_timer){.call = scan, .context = dispatcher};
@@ -458,7 +479,7 @@ int dispatcher_main(struct process *process)
     while (works && !dispatcher.has_ended && !process->has_stopped) {
         works = turn(&dispatcher, &err);
         if (works && !dispatcher.has_ended)
-            works = loop_step(process->loop, &err);
+            works = sleep_a_while(&dispatcher, &err);
     }
     clean_up(&dispatcher);
     if (!works)

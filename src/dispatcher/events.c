@@ -73,6 +73,8 @@ void events_log(const struct flight *flight, const struct settlement *settlement
 {
     char id[UUID_TEXT_SIZE];
 
+    if (verdict == TH_OK && settlement->kind == SETTLE_ACK && !log_is_on(LEVEL_INFO))
+        return;
     uuid_format(&flight->job.id, id);
     if (verdict == TH_OK)
         log_settled(&flight->job, id, settlement);

@@ -103,7 +103,7 @@ bool exchange_take_in(struct dispatcher *dispatcher, const struct job_list *jobs
         if (!exchange_take_in_job(dispatcher, &jobs->items[i], stop_at, err))
             return false;
     }
-    return true;
+    return handout_ring(dispatcher, err);
 }
 
 /* Empties the outbox, takes in up to `room` jobs. */

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool flights_init(struct flights *flights, size_t capacity, struct error *err)
 {
@@ -25,13 +26,20 @@ void flights_done(struct flights *flights)
     *flights = (struct flights){0};
 }
 
-/* What settling needs; the rest is the store's. */
-static struct job copy_job(const struct job *job, struct arena *arena)
+static void copy_name(char name[JOB_NAME_MAX + 1], const char *from)
 {
-    return (struct job){
+    memcpy(name, from, strnlen(from, JOB_NAME_MAX));
+}
+
+/* What settling needs; the rest is the store's. */
+static void copy_job(struct flight *flight, const struct job *job)
+{
+    copy_name(flight->type, job->type);
+    copy_name(flight->queue, job->queue);
+    flight->job = (struct job){
         .id = job->id,
-        .type = arena_text(arena, job->type),
-        .queue = arena_text(arena, job->queue),
+        .type = flight->type,
+        .queue = flight->queue,
         .encoding = job->encoding,
         .timeout = job->timeout,
         .max_attempts = job->max_attempts,
@@ -44,7 +52,7 @@ static struct job copy_job(const struct job *job, struct arena *arena)
         .token = job->token,
         .expires_at = job->expires_at,
         .ref = job->ref,
-        .defect = arena_text(arena, job->defect),
+        .defect = arena_text(&flight->arena, job->defect),
         .progress_percent = -1,
         .exit_code = JOB_NO_EXIT_CODE,
     };
@@ -67,7 +75,7 @@ struct flight *flight_new(const struct config *config, const struct job *job)
 
     if (!flight)
         return NULL;
-    flight->job = copy_job(job, &flight->arena);
+    copy_job(flight, job);
     flight->handler = handler_match(config, job->type);
     flight->limits = limits_of(config, job, flight->handler);
     if (!flight->arena.failed)
@@ -110,6 +118,8 @@ void flights_put(struct flights *flights, struct flight *flight, struct hold hol
     flight->hold = hold;
     flights->by_entry[hold.entry] = flight;
     flights->count++;
+    if (flights->extent <= hold.entry)
+        flights->extent = hold.entry + 1;
 }
 
 void flights_remove(struct flights *flights, struct flight *flight)
@@ -117,7 +127,8 @@ void flights_remove(struct flights *flights, struct flight *flight)
     assert(flights->by_entry[flight->hold.entry] == flight && flight->has_hold);
     flights->by_entry[flight->hold.entry] = NULL;
     flight->has_hold = false;
-    flights->count--;
+    if (--flights->count == 0)
+        flights->extent = 0;
 }
 
 struct flight *flights_find(const struct flights *flights, struct hold hold)
@@ -130,7 +141,7 @@ struct flight *flights_find(const struct flights *flights, struct hold hold)
 
 struct flight *flights_next(const struct flights *flights, size_t *position)
 {
-    while (*position < flights->capacity) {
+    while (*position < flights->extent) {
         struct flight *flight = flights->by_entry[(*position)++];
 
         if (flight)

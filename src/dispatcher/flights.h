@@ -20,16 +20,18 @@ struct error;
 struct handler_config;
 
 struct flight {
-    struct arena arena; /* owns what `job` points to, and what its settlement does */
+    struct arena arena; /* owns what `job` points to besides the two names below */
     struct job job;     /* its payload only as long as somebody may need it */
-    const struct handler_config *handler; /* NULL: there is none for its type */
-    struct job_limits limits;             /* resolved */
+    char type[JOB_NAME_MAX + 1], queue[JOB_NAME_MAX + 1]; /* here: one allocation for most jobs */
+    const struct handler_config *handler;                 /* NULL: there is none for its type */
+    struct job_limits limits;                             /* resolved */
     bool is_stray; /* not ours any more; only the end of its run is waited for */
     bool has_hold; /* it is in the lease table */
     struct hold hold;
     uint64_t number;            /* counts up as jobs are handed out */
     usec_t handed_at;           /* boot time */
-    bool is_sent;               /* the task has gone into the socket */
+    bool is_sent;               /* the task is in the rack, or has gone into the socket */
+    bool is_racked;             /* in the rack: nobody can have it who has not started it */
     bool is_probe;              /* of a handler that could not be started */
     bool is_finished;           /* was, when the audit began */
     bool is_concluded;          /* its settlement is in the outbox */
@@ -40,7 +42,8 @@ struct flight {
 struct flights {
     struct flight **by_entry; /* owned, and so are they; those without a hold are in the outbox */
     size_t capacity;
-    size_t count; /* of those with a hold */
+    size_t extent; /* no flight is at this entry or above */
+    size_t count;  /* of those with a hold */
     uint64_t newest;
 };
 

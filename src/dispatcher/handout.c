@@ -1,10 +1,10 @@
 /*
  * handout.c - jobs to the workers, and back from those that nobody started.
  *
- * All workers take their tasks from one socket: the kernel is the queue, and any idle worker takes
+ * All workers take their tasks from one rack, and large ones from one socket: any idle worker takes
  * the next job. So there is no choice of a worker here, and none can be wrong. Which of them has it
- * is seen in the lease table, where it is also taken back: the task itself stays in the socket, and
- * whoever receives it finds that it was revoked.
+ * is seen in the lease table, where it is also taken back: the task itself stays where it is, and
+ * whoever comes upon it finds that it was revoked.
  */
 #include "dispatcher/handout.h"
 
@@ -17,9 +17,11 @@
 #include "job/outcome.h"
 #include "process/message.h"
 #include "process/process.h"
+#include "process/rack.h"
+#include "process/tray.h"
 #include "store/store.h"
 
-#include <stdio.h>
+#include <string.h>
 
 #define LOST_AFTER HANDOUT_CHECK_INTERVAL /* without a start, though it has been received */
 #define WAIT_MAX   USEC_PER_SEC           /* for a worker to start it */
@@ -45,11 +47,26 @@ static struct task task_of(const struct dispatcher *dispatcher, const struct fli
     };
 }
 
+static enum delivery pass_on(struct dispatcher *dispatcher, struct flight *flight,
+                             const struct task *task, struct error *err)
+{
+    struct rack *rack = dispatcher->process->rack;
+
+    flight->is_racked = rack_put(rack, task);
+    if (flight->is_racked)
+        return DELIVERY_DONE;
+    const enum delivery delivery = task_send(dispatcher->process->tasks, task, err);
+
+    if (delivery == DELIVERY_DONE)
+        rack_note(rack, task->hold);
+    return delivery;
+}
+
 static bool send_task(struct dispatcher *dispatcher, struct flight *flight, struct bytes payload,
                       struct error *err)
 {
     const struct task task = task_of(dispatcher, flight, payload);
-    const enum delivery delivery = task_send(dispatcher->process->tasks, &task, err);
+    const enum delivery delivery = pass_on(dispatcher, flight, &task, err);
     char id[UUID_TEXT_SIZE];
 
     flight->is_sent = delivery == DELIVERY_DONE;
@@ -57,20 +74,35 @@ static bool send_task(struct dispatcher *dispatcher, struct flight *flight, stru
         return error_prefix(err, "hand out job %s", uuid_format(&flight->job.id, id));
     if (delivery == DELIVERY_CLOSED)
         return error_set(err, TH_E_INTERNAL, "the socket to the workers is closed");
-    if (flight->is_sent)
+    if (!flight->is_sent) {
+        dispatcher->has_unsent = true;
+        return flight_keep_payload(flight, payload) || error_no_memory(err);
+    }
+    dispatcher->unrung++;
+    if (log_is_on(LEVEL_DEBUG))
         log_debug("job_started", "job=%s type=%s queue=%s attempt=%d execution=%" PRId64,
                   uuid_format(&flight->job.id, id), flight->job.type, flight->job.queue,
                   task.attempt, task.execution);
-    else if (!flight_keep_payload(flight, payload))
-        return error_no_memory(err);
     return true;
+}
+
+bool handout_ring(struct dispatcher *dispatcher, struct error *err)
+{
+    const size_t tasks = dispatcher->unrung;
+
+    if (tasks == 0)
+        return true;
+    const size_t sleepers = trays_sleepers(dispatcher->process->trays);
+
+    dispatcher->unrung = 0;
+    return rack_ring(dispatcher->process->rack, sleepers < tasks ? sleepers : tasks, err);
 }
 
 static struct held_lease lease_of(const struct job *job)
 {
     struct held_lease lease = {.job = job->id, .token = job->token, .ref = job->ref};
 
-    snprintf(lease.queue, sizeof lease.queue, "%s", job->queue);
+    memcpy(lease.queue, job->queue, strnlen(job->queue, JOB_NAME_MAX));
     return lease;
 }
 
@@ -94,7 +126,7 @@ static bool is_waiting(const struct dispatcher *dispatcher, const struct flight 
            lease_table_state(dispatcher->process->leases, flight->hold, NULL) == HOLD_HANDED;
 }
 
-bool handout_send_rest(struct dispatcher *dispatcher, struct error *err)
+static bool send_rest(struct dispatcher *dispatcher, struct error *err)
 {
     struct flight *flight;
 
@@ -107,6 +139,14 @@ bool handout_send_rest(struct dispatcher *dispatcher, struct error *err)
             return true;
     }
     return true;
+}
+
+bool handout_send_rest(struct dispatcher *dispatcher, struct error *err)
+{
+    const bool has_unsent = dispatcher->has_unsent;
+
+    dispatcher->has_unsent = false; /* until one finds no room again */
+    return (!has_unsent || send_rest(dispatcher, err)) && handout_ring(dispatcher, err);
 }
 
 static bool take_back(struct dispatcher *dispatcher, struct flight *flight, struct error *err)
@@ -131,7 +171,7 @@ bool handout_take_back(struct dispatcher *dispatcher, struct error *err)
 static bool is_lost(const struct flight *flight, usec_t age, uint64_t youngest_started,
                     size_t backlog)
 {
-    return flight->is_sent && age >= LOST_AFTER &&
+    return flight->is_sent && !flight->is_racked && age >= LOST_AFTER &&
            (backlog == 0 || flight->number < youngest_started);
 }
 

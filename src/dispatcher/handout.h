@@ -16,6 +16,9 @@ struct uuid;
 bool handout_give(struct dispatcher *dispatcher, struct flight *flight, struct bytes payload,
                   usec_t stop_at, struct error *err) MUST_CHECK;
 
+/* Wakes as many workers as there is something to do for. */
+bool handout_ring(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
+
 /* What did not fit into the socket before. */
 bool handout_send_rest(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 

@@ -1,8 +1,8 @@
 /*
  * results.c - what comes back from the workers.
  *
- * Results are looked at here and taken off their sockets when they are settled. So a dispatcher
- * that dies in between leaves them to the next one.
+ * Results are looked at here, and taken off their trays and sockets when they are settled. So a
+ * dispatcher that dies in between leaves them to the next one.
  */
 #include "dispatcher/results.h"
 
@@ -13,6 +13,7 @@
 #include "dispatcher/state.h"
 #include "process/message.h"
 #include "process/process.h"
+#include "process/tray.h"
 #include "store/store.h"
 
 /* A flight may be unknown when its end was settled just before a dispatcher died. */
@@ -30,29 +31,51 @@ static bool take_in(struct dispatcher *dispatcher, struct result *result, struct
     return conclude_result(dispatcher, flight, result, err);
 }
 
-static bool read_results(struct dispatcher *dispatcher, struct worker_link *link, struct error *err)
+/* What should have been a result, and is none. What it should tell of is found by the audit. */
+static bool bear_garbage(const struct worker_link *link, const struct error *err)
+{
+    if (err->code == TH_E_NO_MEMORY)
+        return false;
+    log_error("process_failed", "name=worker number=%d error=%s", link->number, err->text);
+    return true;
+}
+
+static bool read_one(struct dispatcher *dispatcher, const struct worker_link *link,
+                     enum delivery delivery, struct result *result, struct error *err)
+{
+    if (delivery == DELIVERY_FAILED)
+        return bear_garbage(link, err);
+    return delivery != DELIVERY_DONE || take_in(dispatcher, result, err);
+}
+
+static bool read_socket(struct dispatcher *dispatcher, struct worker_link *link, struct error *err)
 {
     struct result result;
 
     while (link->has_news) {
-        switch (result_look(link->socket, &dispatcher->outbox.arena, &result, err)) {
-        case DELIVERY_DONE:
-            link->looked++;
-            if (!take_in(dispatcher, &result, err))
-                return false;
-            break;
-        case DELIVERY_NONE:
-        case DELIVERY_CLOSED:
-            link->has_news = false;
-            break;
-        case DELIVERY_FAILED: /* what it should tell of is found by the audit */
-            if (err->code == TH_E_NO_MEMORY)
-                return false;
-            link->looked++;
-            log_error("process_failed", "name=worker number=%d error=%s", link->number, err->text);
-            break;
-        }
+        const enum delivery delivery =
+            result_look(link->socket, &dispatcher->outbox.arena, &result, err);
+
+        link->has_news = delivery == DELIVERY_DONE || delivery == DELIVERY_FAILED;
+        link->looked += link->has_news;
+        if (!read_one(dispatcher, link, delivery, &result, err))
+            return false;
     }
+    return true;
+}
+
+static bool read_tray(struct dispatcher *dispatcher, const struct worker_link *link,
+                      struct error *err)
+{
+    struct trays *trays = dispatcher->process->trays;
+    struct result result;
+    enum delivery delivery;
+
+    do {
+        delivery = tray_look(trays, link->number, &dispatcher->outbox.arena, &result, err);
+        if (!read_one(dispatcher, link, delivery, &result, err))
+            return false;
+    } while (delivery != DELIVERY_NONE);
     return true;
 }
 
@@ -109,7 +132,7 @@ static bool bury_worker(struct dispatcher *dispatcher, const struct worker_link 
 bool results_collect(struct dispatcher *dispatcher, struct error *err)
 {
     for (struct worker_link *link = dispatcher->workers.first; link; link = link->next) {
-        if (link->has_news && !read_results(dispatcher, link, err))
+        if (!read_tray(dispatcher, link, err) || !read_socket(dispatcher, link, err))
             return false;
         if (link->has_ended && !bury_worker(dispatcher, link, err))
             return false;
@@ -117,8 +140,8 @@ bool results_collect(struct dispatcher *dispatcher, struct error *err)
     return true;
 }
 
-/* A worker says "finished" after it has sent the result: what was finished before its socket was
- * read empty, and has no result, never gets one. */
+/* A worker says "finished" after it has given away the result: what was finished before its tray
+ * and its socket were read empty, and has no result, never gets one. */
 static void begin_audit(struct dispatcher *dispatcher)
 {
     const struct lease_table *leases = dispatcher->process->leases;

@@ -36,6 +36,7 @@ struct dispatcher {
     usec_t last_exchange;          /* boot time at which it began */
     size_t quick;                  /* jobs that were quickly done since the last exchange */
     size_t last_count, last_bytes; /* what the last exchange brought, and its payloads */
+    size_t unrung;                 /* tasks that were handed out without waking anybody yet */
 
     struct loop_watch bell, nudge;
     struct loop_timer scan_timer, check_timer, retry_timer, again_timer, pace_timer, limit_timer;
@@ -45,7 +46,9 @@ struct dispatcher {
     bool has_rung;      /* the bell */
     bool has_flags;     /* leases were lost, or jobs are to be cancelled */
     bool has_halts;     /* somebody has to be told to stop */
+    bool has_unsent;    /* a task waits for room in the socket */
     bool is_ready;      /* the master has been told */
+    bool is_pacing;     /* the next exchange waits a little, for more results */
     bool is_paused, is_draining, is_stopping;
     usec_t give_up_at; /* boot time; 0: never */
     bool has_ended;

@@ -1,10 +1,11 @@
 /*
- * workers.c - the workers of this pool and the sockets that their results come from.
+ * workers.c - the workers of this pool; the sockets and trays that their results come from.
  */
 #include "dispatcher/workers.h"
 
 #include "base/error.h"
 #include "process/message.h"
+#include "process/tray.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -41,6 +42,7 @@ bool workers_add(struct workers *workers, const struct order *order, int socket,
         .next = workers->first,
     };
     workers->first = link;
+    trays_use(workers->trays, link->number);
     return watch_results(workers, link, err);
 }
 
@@ -82,6 +84,7 @@ size_t workers_count(const struct workers *workers)
 
 bool workers_take_looked(struct workers *workers, struct error *err)
 {
+    trays_take(workers->trays);
     for (struct worker_link *link = workers->first; link; link = link->next) {
         if (link->looked > 0 && !result_take(link->socket, link->looked, err))
             return false;

@@ -1,5 +1,5 @@
 /*
- * workers.h - the workers of this pool and the sockets that their results come from.
+ * workers.h - the workers of this pool; the sockets and trays that their results come from.
  */
 #ifndef DISPATCHER_WORKERS_H
 #define DISPATCHER_WORKERS_H
@@ -9,6 +9,7 @@
 #include "process/message.h"
 
 struct error;
+struct trays;
 
 struct worker_link {
     int number; /* as people know it */
@@ -25,6 +26,7 @@ struct worker_link {
 
 struct workers {
     struct loop *loop;
+    struct trays *trays;
     struct worker_link *first; /* owned */
 };
 

@@ -19,7 +19,9 @@
 #include "master/master.h"
 #include "process/lease_table.h"
 #include "process/process.h"
+#include "process/rack.h"
 #include "process/scoreboard.h"
+#include "process/tray.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,7 +49,8 @@ static bool close_between(unsigned first, unsigned last, struct error *err)
 /* Those it does not have are -1. */
 static bool close_others(const struct process *process, struct error *err)
 {
-    int kept[] = {process->control, process->tasks, process->results, process->nudge};
+    int kept[] = {process->control, process->tasks, process->results, process->nudge,
+                  process->rack ? rack_bell(process->rack) : -1};
     int first = STDERR_FILENO + 1;
 
     qsort(kept, COUNT_OF(kept), sizeof kept[0], compare_fds);
@@ -126,7 +129,8 @@ static bool confine_worker(const struct master *master, const struct process *pr
                            struct error *err)
 {
     return forget_store(master, err) && lower_limits(master, err) &&
-           lease_table_restrict(master->leases, err) &&
+           lease_table_restrict(master->leases, err) && rack_restrict(process->rack, err) &&
+           trays_restrict(process->trays, process->number, err) &&
            scoreboard_restrict(master->scoreboard, process->slot, err);
 }
 
@@ -214,6 +218,8 @@ static struct process describe(const struct child_seat *seat, const struct socke
         .once = master->options->once,
         .handlers = role->works ? generation->handlers : NULL,
         .leases = master->leases,
+        .rack = role->hands_out || role->works ? generation->rack : NULL,
+        .trays = role->hands_out || role->works ? master->trays : NULL,
         .scoreboard = master->scoreboard,
         .slot = seat->slot,
         .control = sockets->control[1],

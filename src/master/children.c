@@ -18,6 +18,7 @@
 #include "process/message.h"
 #include "process/process.h"
 #include "process/scoreboard.h"
+#include "process/tray.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -192,6 +193,8 @@ static void vacate(struct child_seat *seat)
     seat->control = -1;
     seat->pid = 0;
     scoreboard_leave(seat->master->scoreboard, seat->slot);
+    if (seat->number > 0)
+        tray_leave(seat->master->trays, seat->number);
     generation_leave(&seat->generation);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "process/message.h"
+#include "process/rack.h"
 #include "worker/handlers.h"
 
 #include <stdlib.h>
@@ -16,12 +17,14 @@ static void free_generation(struct generation *generation)
         if (generation->tasks[i] >= 0)
             close(generation->tasks[i]);
     }
+    rack_close(&generation->rack);
     arena_done(&generation->arena);
     config_done(&generation->config);
     free(generation);
 }
 
-bool generation_new(struct config *config, struct generation **generation_out, struct error *err)
+bool generation_new(struct config *config, size_t holds, struct generation **generation_out,
+                    struct error *err)
 {
     struct generation *generation = calloc(1, sizeof *generation);
 
@@ -29,7 +32,7 @@ bool generation_new(struct config *config, struct generation **generation_out, s
         return error_no_memory(err);
     *generation = (struct generation){.users = 1, .tasks = {-1, -1}};
     if (!handlers_prepare(config, &generation->arena, &generation->handlers, err) ||
-        !message_pair(generation->tasks, err)) {
+        !message_pair(generation->tasks, err) || !rack_open(holds, &generation->rack, err)) {
         free_generation(generation);
         return false;
     }

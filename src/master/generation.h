@@ -3,8 +3,8 @@
  *
  * A reload makes a new generation. A process keeps the one that it was forked with, so a pool may
  * have several for a while: an old one ends with its last process. A task names its handler by its
- * place in the config, so each generation has a task socket of its own: what a dispatcher hands out
- * is taken only by workers that have read the same config.
+ * place in the config, so each generation has a rack and a socket for tasks of its own: what a
+ * dispatcher hands out is taken only by workers that have read the same config.
  */
 #ifndef MASTER_GENERATION_H
 #define MASTER_GENERATION_H
@@ -14,6 +14,7 @@
 #include "config/config.h"
 
 struct error;
+struct rack;
 struct worker_handlers;
 
 struct generation {
@@ -22,11 +23,13 @@ struct generation {
     struct config config;
     const struct worker_handlers *handlers;
     struct arena arena; /* what they were made of */
+    struct rack *rack;  /* owned */
     int tasks[2];       /* owned: the dispatcher's end, the workers' end */
 };
 
-/* Takes the config over if it works, and leaves it empty then. One user: the caller. */
-bool generation_new(struct config *config, struct generation **generation_out,
+/* Takes the config over if it works, and leaves it empty then. One user: the caller. At most so
+ * many jobs are held. */
+bool generation_new(struct config *config, size_t holds, struct generation **generation_out,
                     struct error *err) MUST_CHECK;
 
 /* One user more. */

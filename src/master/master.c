@@ -35,6 +35,7 @@
 #include "process/process.h"
 #include "process/scoreboard.h"
 #include "process/title.h"
+#include "process/tray.h"
 
 #include <taskharbor/version.h>
 
@@ -45,8 +46,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define HOLDS_MIN        1024 /* jobs held beside those of the workers */
-#define HOLDS_PER_WORKER 4
 #define FILES_MIN        64 /* descriptors beside those of the workers */
 #define FILES_PER_WORKER 4
 #define LAST_WORDS       USEC_PER_SEC
@@ -295,7 +294,8 @@ static bool open_shared(struct master *master, struct error *err)
 {
     const size_t workers = (size_t)roles_seats(ROLE_WORKER, master->config);
 
-    if (!lease_table_open(HOLDS_MIN + HOLDS_PER_WORKER * workers, &master->leases, err) ||
+    if (!lease_table_open(roles_holds(master->config), &master->leases, err) ||
+        !trays_open(workers, &master->trays, err) ||
         !scoreboard_open(master->children.count, &master->scoreboard, err))
         return false;
     scoreboard_use(master->scoreboard, children_extent(master));
@@ -353,6 +353,7 @@ static void close_all(struct master *master)
     upgrade_done(&master->upgrade);
     generation_leave(&master->generation);
     scoreboard_close(&master->scoreboard);
+    trays_close(&master->trays);
     lease_table_close(&master->leases);
     loop_close(&master->loop);
     notify_close(&master->notify);

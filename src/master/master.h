@@ -62,6 +62,7 @@ struct master {
 
     struct lease_table *leases;    /* owned; shared with all processes */
     struct scoreboard *scoreboard; /* owned; shared with all processes */
+    struct trays *trays;           /* owned; shared with the dispatcher and the workers */
     int nudge;                     /* owned */
     struct rlimit files;           /* how many descriptors we were allowed: jobs get that */
 

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "master/generation.h"
 #include "master/master.h"
+#include "process/lease_table.h"
 
 #define PATIENCE (60 * USEC_PER_SEC) /* every call of a store ends long before that */
 
@@ -75,7 +76,7 @@ static struct generation *read_generation(struct master *master)
     if (options->reread(options->context, master->config->path, &config, &diagnostics, &err) &&
         reload_is_possible(master->config, &config, worker_seats(master), &err) &&
         master_raise_limits(master, config.pool.num_workers, &err) &&
-        generation_new(&config, &generation, &err))
+        generation_new(&config, lease_table_capacity(master->leases), &generation, &err))
         return generation;
     reject_all(&diagnostics, &err);
     return NULL;

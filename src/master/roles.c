@@ -14,6 +14,9 @@
 #define WORKERS_MAX  1024 /* as pool.num_workers has it */
 #define WORKERS_MORE 16   /* a small pool may grow by so many, a large one to twice its size */
 
+#define HOLDS_MIN        3072 /* jobs held beside those of the workers */
+#define HOLDS_PER_WORKER 4
+
 static int reaper_instances(const struct config *config)
 {
     return config->pool.enable_reaper ? 1 : 0;
@@ -31,7 +34,7 @@ static const struct role roles[ROLES] = {
     [ROLE_SCHEDULER]   = {"scheduler",   scheduler_main,   .store = true},
     [ROLE_RETRIER]     = {"retrier",     retrier_main,     .store = true},
     [ROLE_REAPER]      = {"reaper",      reaper_main,      .store = true, .instances = reaper_instances},
-    [ROLE_WORKER]      = {"worker",      worker_main,      .works = true, .is_numbered = true, .instances = worker_instances},
+    [ROLE_WORKER]      = {"worker",      worker_main,      .works = true, .nudge = true, .is_numbered = true, .instances = worker_instances},
 };
 /* clang-format on */
 
@@ -53,4 +56,9 @@ int roles_seats(enum role_id id, const struct config *config)
         return 1;
     const int later = now < WORKERS_MORE ? now + WORKERS_MORE : 2 * now;
     return later < WORKERS_MAX ? later : WORKERS_MAX;
+}
+
+size_t roles_holds(const struct config *config)
+{
+    return HOLDS_MIN + HOLDS_PER_WORKER * (size_t)roles_seats(ROLE_WORKER, config);
 }

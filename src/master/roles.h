@@ -26,7 +26,7 @@ struct role {
     bool store;       /* is told where the jobs are; everybody else must not know */
     bool hands_out;   /* has the end of the task socket that sends */
     bool works;       /* has the end that takes, and a result socket of its own */
-    bool nudge;       /* has the eventfd between heartbeater and dispatcher */
+    bool nudge;       /* has the eventfd that wakes the dispatcher */
     bool is_numbered; /* "worker 3" */
 
     int (*instances)(const struct config *config); /* NULL: one */
@@ -39,5 +39,9 @@ int roles_instances(enum role_id id, const struct config *config);
 
 /* How many there may be after a reload, in a pool that was started with this config. */
 int roles_seats(enum role_id id, const struct config *config);
+
+/* How many jobs such a pool holds at most: so many are handed out ahead of workers that are quick,
+ * and as many again wait to be settled. */
+size_t roles_holds(const struct config *config);
 
 #endif

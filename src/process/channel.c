@@ -156,15 +156,14 @@ static enum delivery receive(int socket, int flags, const struct letter *letter,
     return DELIVERY_DONE;
 }
 
-static bool adds_up(const struct letter *letter, const struct arrival *arrival)
+static bool adds_up(const struct letter *letter, const struct stamp *stamp, size_t length)
 {
-    const struct stamp *stamp = &arrival->stamp;
     const size_t before_texts = sizeof *stamp + letter->head_size;
 
-    if (arrival->flags & (MSG_TRUNC | MSG_CTRUNC) || arrival->length < before_texts ||
-        stamp->kind != letter->kind || stamp->head_size != letter->head_size)
+    if (length < before_texts || stamp->kind != letter->kind ||
+        stamp->head_size != letter->head_size)
         return false;
-    uint64_t left = arrival->length - before_texts;
+    uint64_t left = length - before_texts;
     for (size_t i = 0; i < LETTER_TEXTS; i++) {
         if (stamp->lengths[i] == ABSENT)
             continue;
@@ -175,12 +174,11 @@ static bool adds_up(const struct letter *letter, const struct arrival *arrival)
     return left == 0;
 }
 
-static void copy_texts(const struct arrival *arrival, struct arena *arena, struct letter *letter)
+static void copy_texts(const struct stamp *stamp, const unsigned char *next, struct arena *arena,
+                       struct letter *letter)
 {
-    const unsigned char *next = arrival->texts;
-
     for (size_t i = 0; i < letter->text_count; i++) {
-        const uint64_t length = arrival->stamp.lengths[i];
+        const uint64_t length = stamp->lengths[i];
 
         letter->texts[i] = (struct bytes){0};
         if (length == ABSENT)
@@ -190,24 +188,34 @@ static void copy_texts(const struct arrival *arrival, struct arena *arena, struc
     }
 }
 
+static bool refuse(const struct letter *letter, size_t length, struct error *err)
+{
+    return error_set(err, TH_E_INTERNAL, "a message of %zu bytes that is no %s", length,
+                     kind_names[letter->kind]);
+}
+
+static bool read_texts(const struct stamp *stamp, const unsigned char *texts, struct arena *arena,
+                       struct letter *letter, struct error *err)
+{
+    if (letter->text_count == 0)
+        return true;
+    copy_texts(stamp, texts, arena, letter);
+    return !arena->failed || error_no_memory(err);
+}
+
 static enum delivery open_letter(const struct arrival *arrival, struct arena *arena,
                                  struct letter *letter, struct error *err)
 {
-    const bool is_right = adds_up(letter, arrival);
+    const bool is_whole = !(arrival->flags & (MSG_TRUNC | MSG_CTRUNC)) &&
+                          adds_up(letter, &arrival->stamp, arrival->length);
 
-    if (is_right)
-        copy_texts(arrival, arena, letter);
-    if (is_right && (letter->text_count == 0 || !arena->failed)) {
+    if (is_whole ? read_texts(&arrival->stamp, arrival->texts, arena, letter, err)
+                 : refuse(letter, arrival->length, err)) {
         letter->fd = arrival->fd;
         return DELIVERY_DONE;
     }
     if (arrival->fd >= 0)
         close(arrival->fd);
-    if (is_right)
-        error_no_memory(err);
-    else
-        error_set(err, TH_E_INTERNAL, "a message of %zu bytes that is no %s", arrival->length,
-                  kind_names[letter->kind]);
     return DELIVERY_FAILED;
 }
 
@@ -249,4 +257,40 @@ enum delivery channel_look(int socket, struct arena *arena, struct letter *lette
     if (arrival.length > room && !skip_rest(socket, arrival.length - room, err))
         return DELIVERY_FAILED;
     return open_letter(&arrival, arena, letter, err);
+}
+
+/* ---- without a socket ---- */
+
+size_t letter_pack(const struct letter *letter, unsigned char *out, size_t room)
+{
+    struct stamp stamp = {.kind = letter->kind, .head_size = (uint32_t)letter->head_size};
+    struct iovec texts[LETTER_TEXTS];
+    const size_t length = sizeof stamp + letter->head_size + add_texts(letter, &stamp, texts);
+
+    if (length > room)
+        return 0;
+    memcpy(out, &stamp, sizeof stamp);
+    out += sizeof stamp;
+    memcpy(out, letter->head, letter->head_size);
+    out += letter->head_size;
+    for (size_t i = 0; i < letter->text_count; i++) {
+        if (texts[i].iov_len > 0)
+            memcpy(out, texts[i].iov_base, texts[i].iov_len);
+        out += texts[i].iov_len;
+    }
+    return length;
+}
+
+bool letter_unpack(struct bytes packed, struct arena *arena, struct letter *letter,
+                   struct error *err)
+{
+    struct stamp stamp;
+
+    if (packed.length < sizeof stamp)
+        return refuse(letter, packed.length, err);
+    memcpy(&stamp, packed.data, sizeof stamp);
+    if (!adds_up(letter, &stamp, packed.length))
+        return refuse(letter, packed.length, err);
+    memcpy(letter->head, packed.data + sizeof stamp, letter->head_size);
+    return read_texts(&stamp, packed.data + sizeof stamp + letter->head_size, arena, letter, err);
 }

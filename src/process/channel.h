@@ -49,4 +49,9 @@ enum delivery channel_receive(int socket, struct arena *arena, struct letter *le
 enum delivery channel_look(int socket, struct arena *arena, struct letter *letter,
                            struct error *err);
 
+/* The same in memory that two processes share: what channel_send() would send. 0: no room. */
+size_t letter_pack(const struct letter *letter, unsigned char *out, size_t room);
+bool letter_unpack(struct bytes packed, struct arena *arena, struct letter *letter,
+                   struct error *err) MUST_CHECK;
+
 #endif

@@ -48,7 +48,8 @@ struct secret {
 /* Each process has its own copy of this; what it points to is shared. */
 struct lease_table {
     size_t capacity;
-    size_t cursor; /* where the dispatcher looks for a free entry first */
+    uint32_t *free_entries; /* owned; the dispatcher's: those used last are used again first */
+    size_t free_count;
     size_t words_size, stops_size, secrets_size; /* of the parts, in whole pages */
     _Atomic uint64_t *words;
     _Atomic uint64_t *stops;
@@ -172,6 +173,7 @@ void lease_table_close(struct lease_table **table)
     munmap((void *)closed->words, closed->words_size + closed->stops_size);
     if (closed->secrets)
         munmap(closed->secrets, closed->secrets_size);
+    free(closed->free_entries);
     free(closed);
     *table = NULL;
 }
@@ -218,25 +220,28 @@ bool lease_table_next(const struct lease_table *table, size_t *position, struct 
     return false;
 }
 
-/* The capacity when all are in use. */
-static size_t find_free(const struct lease_table *table)
+/* What a dispatcher before this one has left free, the lowest on top. */
+static bool find_free(struct lease_table *table)
 {
-    for (size_t i = 0; i < table->capacity; i++) {
-        const size_t entry = (table->cursor + i) % table->capacity;
-
+    table->free_entries = calloc(table->capacity, sizeof *table->free_entries);
+    if (!table->free_entries)
+        return false;
+    for (size_t entry = table->capacity; entry-- > 0;) {
         if (state_of(atomic_load(&table->words[entry])) == HOLD_FREE)
-            return entry;
+            table->free_entries[table->free_count++] = (uint32_t)entry;
     }
-    return table->capacity;
+    return true;
 }
 
 bool lease_table_hand(struct lease_table *table, const struct held_lease *lease, usec_t stop_at,
                       struct hold *hold_out)
 {
     assert(table->secrets);
-    const size_t entry = find_free(table);
-    if (entry == table->capacity)
+    if (!table->free_entries && !find_free(table))
         return false;
+    if (table->free_count == 0)
+        return false;
+    const uint32_t entry = table->free_entries[--table->free_count];
     const uint32_t generation = generation_of(atomic_load(&table->words[entry])) + 1;
     /* Nobody shall see anything of the new lease while the word still looks like the old one. */
     atomic_thread_fence(memory_order_release);
@@ -244,8 +249,7 @@ bool lease_table_hand(struct lease_table *table, const struct held_lease *lease,
     atomic_store(&table->secrets[entry].flags, (uint64_t)generation << 32);
     atomic_store(&table->stops[entry], make_stop(generation, stop_at));
     atomic_store(&table->words[entry], make_word(generation, HOLD_HANDED, 0));
-    table->cursor = (entry + 1) % table->capacity;
-    *hold_out = (struct hold){(uint32_t)entry, generation};
+    *hold_out = (struct hold){entry, generation};
     return true;
 }
 
@@ -262,8 +266,11 @@ void lease_table_free(struct lease_table *table, struct hold hold)
     /* Again when a worker has changed it meanwhile. */
     do {
         word = look(table, hold);
-    } while (state_of(word) != HOLD_FREE &&
-             !change(table, hold, word, make_word(hold.generation, HOLD_FREE, 0)));
+        if (state_of(word) == HOLD_FREE)
+            return;
+    } while (!change(table, hold, word, make_word(hold.generation, HOLD_FREE, 0)));
+    if (table->free_entries)
+        table->free_entries[table->free_count++] = hold.entry;
 }
 
 unsigned lease_table_flags(const struct lease_table *table, struct hold hold)

@@ -88,8 +88,8 @@ struct hold_view {
 bool lease_table_next(const struct lease_table *table, size_t *position,
                       struct hold_view *view_out);
 
-/* False when the table is full. `stop_at`, on clock_boot(): when a run has to be given up unless
- * the lease is confirmed before. */
+/* False when the table is full, or no memory is left to see whether it is. `stop_at`, on
+ * clock_boot(): when a run has to be given up unless the lease is confirmed before. */
 bool lease_table_hand(struct lease_table *table, const struct held_lease *lease, usec_t stop_at,
                       struct hold *hold_out) MUST_CHECK;
 bool lease_table_revoke(struct lease_table *table, struct hold hold) MUST_CHECK;

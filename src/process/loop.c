@@ -240,20 +240,30 @@ static void call_timers(struct loop *loop)
     }
 }
 
-bool loop_step(struct loop *loop, struct error *err)
+static bool step(struct loop *loop, int timeout, struct error *err)
 {
     assert(loop->event_count == 0); /* a callback must not step */
     if (loop->before_wait)
         loop->before_wait(loop, loop->before_wait_context);
     if (loop->timers && !set_alarm(loop, err))
         return false;
-    const int count = epoll_wait(loop->epoll, loop->events, EVENTS_AT_ONCE, -1);
+    const int count = epoll_wait(loop->epoll, loop->events, EVENTS_AT_ONCE, timeout);
     if (count < 0 && errno != EINTR)
         return error_errno(err, TH_E_INTERNAL, errno, "wait for events");
     loop->event_count = count < 0 ? 0 : count;
     call_watches(loop);
     call_timers(loop);
     return true;
+}
+
+bool loop_step(struct loop *loop, struct error *err)
+{
+    return step(loop, -1, err);
+}
+
+bool loop_glance(struct loop *loop, struct error *err)
+{
+    return step(loop, 0, err);
 }
 
 bool loop_run(struct loop *loop, struct error *err)

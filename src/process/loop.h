@@ -66,6 +66,9 @@ void loop_before_wait(struct loop *loop, void (*call)(struct loop *loop, void *c
 /* Waits for the next events and makes their calls. */
 bool loop_step(struct loop *loop, struct error *err) MUST_CHECK;
 
+/* The same without waiting. */
+bool loop_glance(struct loop *loop, struct error *err) MUST_CHECK;
+
 /* Steps until a callback asks to stop. */
 bool loop_run(struct loop *loop, struct error *err) MUST_CHECK;
 void loop_stop(struct loop *loop);

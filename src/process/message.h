@@ -3,8 +3,8 @@
  *
  *   master      -> anybody     struct order    what to do; the result socket of a new worker
  *   anybody     -> master      struct report   ready; a worker's end has been dealt with
- *   dispatcher  -> workers     struct task     a job to run; one socket, any idle worker takes it
- *   worker      -> dispatcher  struct result   how it ended; a socket per worker
+ *   dispatcher  -> workers     struct task     a job to run, any idle worker takes it: rack.h
+ *   worker      -> dispatcher  struct result   how it ended: tray.h, or a socket per worker
  *   dispatcher  -> worker      struct halt     stop that run; the same socket, the other way
  *
  * All sockets are SOCK_SEQPACKET pairs: a message is whole or not there, and an end that closes is
@@ -114,6 +114,11 @@ enum delivery task_send(int socket, const struct task *task, struct error *err);
 enum delivery task_receive(int socket, struct arena *arena, struct task *task_out,
                            struct error *err);
 
+/* Into memory that the workers read, and out of it; the payload lies there too. 0: no room. */
+size_t task_pack(const struct task *task, unsigned char *out, size_t room);
+bool task_unpack(struct bytes packed, struct arena *arena, struct task *task_out,
+                 struct error *err) MUST_CHECK;
+
 /* How many bytes of tasks nobody has taken yet. */
 size_t task_backlog(int socket);
 
@@ -132,6 +137,10 @@ enum delivery result_look(int socket, struct arena *arena, struct result *result
                           struct error *err);
 /* Takes off the oldest `count` of those that were looked at. */
 bool result_take(int socket, size_t count, struct error *err) MUST_CHECK;
+/* Into memory that the dispatcher reads, and out of it. 0: no room. */
+size_t result_pack(const struct result *result, unsigned char *out, size_t room);
+bool result_unpack(struct bytes packed, struct arena *arena, struct result *result_out,
+                   struct error *err) MUST_CHECK;
 /* For a dispatcher that gets the socket, also as the first one: looks from the oldest on. */
 bool result_rewind(int socket, struct error *err) MUST_CHECK;
 

@@ -19,7 +19,9 @@
 struct config;
 struct error;
 struct lease_table;
+struct rack;
 struct scoreboard;
+struct trays;
 struct worker_handlers;
 
 /* How a process ends: what the master makes of its exit code. */
@@ -43,13 +45,15 @@ struct process {
     const struct worker_handlers *handlers; /* workers; others: NULL */
 
     struct lease_table *leases;
+    struct rack *rack;   /* dispatcher and workers; others: NULL */
+    struct trays *trays; /* dispatcher and workers; others: NULL */
     struct scoreboard *scoreboard;
     size_t slot;
 
     int control; /* to the master */
-    int tasks;   /* dispatcher: sends them; workers: take them; others: -1 */
+    int tasks;   /* dispatcher: sends large ones; workers: take them; others: -1 */
     int results; /* a worker's own; others: -1 */
-    int nudge;   /* an eventfd: heartbeater to dispatcher, "flags have changed"; others: -1 */
+    int nudge;   /* an eventfd: heartbeater and workers to dispatcher, "there is news"; or -1 */
 
     /* Filled in by process_begin(). */
     struct loop *loop;

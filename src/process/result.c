@@ -1,6 +1,8 @@
 /*
  * result.c - results of message.h: how a run ended, from its worker to the dispatcher.
  *
+ * A small one is packed into the worker's tray (tray.h), the others go through its socket.
+ *
  * Looking is recv() with MSG_PEEK and SO_PEEK_OFF: each look goes on where the last one ended, and
  * taking off moves that place back by as much. Both belong to the socket, not to the process, so
  * the next dispatcher finds what the last one left.
@@ -67,26 +69,40 @@ static struct result_head make_head(const struct result *result)
     };
 }
 
-enum delivery result_send(int socket, const struct result *result, struct error *err)
+static struct letter letter_of(const struct result *result, struct result_head *head)
 {
     const struct outcome *outcome = &result->outcome;
-    struct result_head head = make_head(result);
-    const struct letter letter = {
+
+    return (struct letter){
         .kind = LETTER_RESULT,
-        .head = &head,
-        .head_size = sizeof head,
+        .head = head,
+        .head_size = sizeof *head,
         .texts =
             {
                 [TEXT_ERROR] = bytes_of(outcome->error),
-                [TEXT_RUN_ERROR] = bytes_of(head.has_one_error ? NULL : outcome->run.error),
+                [TEXT_RUN_ERROR] = bytes_of(head->has_one_error ? NULL : outcome->run.error),
                 [TEXT_RESULT] = outcome->result,
                 [TEXT_OUTPUT] = outcome->output,
             },
         .text_count = RESULT_TEXTS,
         .fd = -1,
     };
+}
+
+enum delivery result_send(int socket, const struct result *result, struct error *err)
+{
+    struct result_head head = make_head(result);
+    const struct letter letter = letter_of(result, &head);
 
     return channel_send(socket, &letter, err);
+}
+
+size_t result_pack(const struct result *result, unsigned char *out, size_t room)
+{
+    struct result_head head = make_head(result);
+    const struct letter letter = letter_of(result, &head);
+
+    return letter_pack(&letter, out, room);
 }
 
 static const char *text_at(const struct letter *letter, enum result_text index)
@@ -111,38 +127,58 @@ static struct job_run read_run(const struct result_head *head, const struct lett
     };
 }
 
+static struct letter blank(struct result_head *head)
+{
+    return (struct letter){
+        .kind = LETTER_RESULT,
+        .head = head,
+        .head_size = sizeof *head,
+        .text_count = RESULT_TEXTS,
+    };
+}
+
+static bool read_result(const struct result_head *head, const struct letter *letter,
+                        struct result *result_out, struct error *err)
+{
+    if (head->kind > OUTCOME_UNSTARTABLE || head->run_outcome > RUN_STALLED)
+        return error_set(err, TH_E_INTERNAL, "there is no outcome %u and %u", head->kind,
+                         head->run_outcome);
+    *result_out = (struct result){
+        .hold = head->hold,
+        .outcome =
+            {
+                .kind = (enum outcome_kind)head->kind,
+                .error = text_at(letter, TEXT_ERROR),
+                .snooze_for = head->snooze_for,
+                .result = letter->texts[TEXT_RESULT],
+                .output = letter->texts[TEXT_OUTPUT],
+                .run = read_run(head, letter),
+            },
+        .could_not_start = head->could_not_start != 0,
+    };
+    return true;
+}
+
 enum delivery result_look(int socket, struct arena *arena, struct result *result_out,
                           struct error *err)
 {
     struct result_head head = {0};
-    struct letter letter = {
-        .kind = LETTER_RESULT,
-        .head = &head,
-        .head_size = sizeof head,
-        .text_count = RESULT_TEXTS,
-    };
+    struct letter letter = blank(&head);
     const enum delivery delivery = channel_look(socket, arena, &letter, err);
 
     if (delivery != DELIVERY_DONE)
         return delivery;
-    if (head.kind > OUTCOME_UNSTARTABLE || head.run_outcome > RUN_STALLED) {
-        error_set(err, TH_E_INTERNAL, "there is no outcome %u and %u", head.kind, head.run_outcome);
-        return DELIVERY_FAILED;
-    }
-    *result_out = (struct result){
-        .hold = head.hold,
-        .outcome =
-            {
-                .kind = (enum outcome_kind)head.kind,
-                .error = text_at(&letter, TEXT_ERROR),
-                .snooze_for = head.snooze_for,
-                .result = letter.texts[TEXT_RESULT],
-                .output = letter.texts[TEXT_OUTPUT],
-                .run = read_run(&head, &letter),
-            },
-        .could_not_start = head.could_not_start != 0,
-    };
-    return DELIVERY_DONE;
+    return read_result(&head, &letter, result_out, err) ? DELIVERY_DONE : DELIVERY_FAILED;
+}
+
+bool result_unpack(struct bytes packed, struct arena *arena, struct result *result_out,
+                   struct error *err)
+{
+    struct result_head head = {0};
+    struct letter letter = blank(&head);
+
+    return letter_unpack(packed, arena, &letter, err) &&
+           read_result(&head, &letter, result_out, err);
 }
 
 /* Without a place to put it: the kernel drops what has no room, and tells how long it was. */

@@ -1,7 +1,8 @@
 /*
  * task.c - tasks of message.h: a job on its way from the dispatcher to any idle worker.
  *
- * A payload up to 16 KiB lies in the datagram. A longer one lies in a sealed memfd that goes along,
+ * A small one is packed into shared memory, the others go through a socket (rack.h says when). A
+ * payload up to 16 KiB lies in the datagram. A longer one lies in a sealed memfd that goes along,
  * so that the socket's buffer holds many tasks whatever their payloads are.
  */
 #include "process/message.h"
@@ -61,11 +62,9 @@ static bool put_into_file(struct bytes payload, int *fd_out, struct error *err)
     return true;
 }
 
-enum delivery task_send(int socket, const struct task *task, struct error *err)
+static struct task_head head_of(const struct task *task, bool has_file)
 {
-    const bool has_file = task->payload.length > INLINE_MAX;
-    AUTO_CLOSE int fd = -1;
-    struct task_head head = {
+    return (struct task_head){
         .id = task->id,
         .hold = task->hold,
         .handler = task->handler,
@@ -78,20 +77,46 @@ enum delivery task_send(int socket, const struct task *task, struct error *err)
         .is_json = task->is_json,
         .has_file = has_file,
     };
-    struct letter letter = {
+}
+
+static struct letter letter_of(const struct task *task, struct task_head *head)
+{
+    const struct bytes nothing = {0};
+
+    return (struct letter){
         .kind = LETTER_TASK,
-        .head = &head,
-        .head_size = sizeof head,
-        .texts = {[TEXT_TYPE] = bytes_of(task->type), [TEXT_QUEUE] = bytes_of(task->queue)},
+        .head = head,
+        .head_size = sizeof *head,
+        .texts =
+            {
+                [TEXT_TYPE] = bytes_of(task->type),
+                [TEXT_QUEUE] = bytes_of(task->queue),
+                [TEXT_PAYLOAD] = head->has_file ? nothing : task->payload,
+            },
         .text_count = TASK_TEXTS,
+        .fd = -1,
     };
+}
+
+enum delivery task_send(int socket, const struct task *task, struct error *err)
+{
+    const bool has_file = task->payload.length > INLINE_MAX;
+    AUTO_CLOSE int fd = -1;
+    struct task_head head = head_of(task, has_file);
+    struct letter letter = letter_of(task, &head);
 
     if (has_file && !put_into_file(task->payload, &fd, err))
         return DELIVERY_FAILED;
-    if (!has_file)
-        letter.texts[TEXT_PAYLOAD] = task->payload;
     letter.fd = fd;
     return channel_send(socket, &letter, err);
+}
+
+size_t task_pack(const struct task *task, unsigned char *out, size_t room)
+{
+    struct task_head head = head_of(task, false);
+    const struct letter letter = letter_of(task, &head);
+
+    return letter_pack(&letter, out, room);
 }
 
 static bool read_exactly(int fd, unsigned char *data, size_t length, struct error *err)
@@ -145,41 +170,63 @@ static bool find_payload(const struct task_head *head, const struct letter *lett
     return true;
 }
 
-enum delivery task_receive(int socket, struct arena *arena, struct task *task_out,
-                           struct error *err)
+/* What is expected of a letter that a task comes in. */
+static struct letter blank(struct task_head *head)
 {
-    struct task_head head = {0};
-    struct letter letter = {
+    return (struct letter){
         .kind = LETTER_TASK,
-        .head = &head,
-        .head_size = sizeof head,
+        .head = head,
+        .head_size = sizeof *head,
         .text_count = TASK_TEXTS,
         .fd = -1,
         .takes_fd = true,
     };
+}
+
+static bool read_task(const struct task_head *head, const struct letter *letter, int fd,
+                      struct arena *arena, struct task *task_out, struct error *err)
+{
+    struct bytes payload;
+
+    if (!find_payload(head, letter, fd, arena, &payload, err))
+        return false;
+    *task_out = (struct task){
+        .hold = head->hold,
+        .id = head->id,
+        .type = (const char *)letter->texts[TEXT_TYPE].data,
+        .queue = (const char *)letter->texts[TEXT_QUEUE].data,
+        .handler = head->handler,
+        .attempt = head->attempt,
+        .max_attempts = head->max_attempts,
+        .execution = head->execution,
+        .timeout = head->timeout,
+        .clock_offset = head->clock_offset,
+        .is_json = head->is_json != 0,
+        .payload = payload,
+    };
+    return true;
+}
+
+enum delivery task_receive(int socket, struct arena *arena, struct task *task_out,
+                           struct error *err)
+{
+    struct task_head head = {0};
+    struct letter letter = blank(&head);
     const enum delivery delivery = channel_receive(socket, arena, &letter, err);
     AUTO_CLOSE int fd = letter.fd;
-    struct bytes payload;
 
     if (delivery != DELIVERY_DONE)
         return delivery;
-    if (!find_payload(&head, &letter, fd, arena, &payload, err))
-        return DELIVERY_FAILED;
-    *task_out = (struct task){
-        .hold = head.hold,
-        .id = head.id,
-        .type = (const char *)letter.texts[TEXT_TYPE].data,
-        .queue = (const char *)letter.texts[TEXT_QUEUE].data,
-        .handler = head.handler,
-        .attempt = head.attempt,
-        .max_attempts = head.max_attempts,
-        .execution = head.execution,
-        .timeout = head.timeout,
-        .clock_offset = head.clock_offset,
-        .is_json = head.is_json != 0,
-        .payload = payload,
-    };
-    return DELIVERY_DONE;
+    return read_task(&head, &letter, fd, arena, task_out, err) ? DELIVERY_DONE : DELIVERY_FAILED;
+}
+
+bool task_unpack(struct bytes packed, struct arena *arena, struct task *task_out, struct error *err)
+{
+    struct task_head head = {0};
+    struct letter letter = blank(&head);
+
+    return letter_unpack(packed, arena, &letter, err) &&
+           read_task(&head, &letter, -1, arena, task_out, err);
 }
 
 size_t task_backlog(int socket)

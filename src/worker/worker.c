@@ -1,8 +1,7 @@
 /*
  * worker.c - `thd: worker N`, runs handlers. It has no database and no credentials.
  *
- *     tasks (one socket, all workers) --take--> start --> handler --> result (own socket) -->
- * finish
+ *     rack (all workers) --start--> handler --> result (own tray or socket) --> finish
  *
  * Woken by a task, by the dispatcher's wish to halt a run, by the moment at which an unconfirmed
  * lease has to be given up, and by the master.
@@ -22,24 +21,27 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/units.h"
 #include "config/config.h"
 #include "process/lease_table.h"
 #include "process/message.h"
 #include "process/orphans.h"
 #include "process/process.h"
+#include "process/rack.h"
 #include "process/scoreboard.h"
 #include "process/title.h"
+#include "process/tray.h"
 #include "worker/execution.h"
 #include "worker/handler.h"
 #include "worker/handlers.h"
+#include "worker/intake.h"
 #include "worker/middleware.h"
 #include "worker/plugins.h"
+#include "worker/recycling.h"
 #include "worker/schema.h"
 #include "worker/speech.h"
 
 #include <assert.h>
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -138,10 +140,12 @@ static void hear_halts(void *context, unsigned events)
     }
 }
 
-static void task_came(void *context, unsigned events)
+static void hear_bell(void *context, unsigned events)
 {
-    (void)context; /* being awake is enough: the loop of worker_main() takes it */
+    const struct worker *worker = context;
+
     (void)events;
+    rack_hear(worker->process->rack);
 }
 
 /* Another worker takes this place as soon as it is free. */
@@ -196,6 +200,34 @@ static bool send_result(struct worker *worker, const struct result *result, stru
     if (delivery == DELIVERY_CLOSED)
         return error_set(err, TH_E_INTERNAL, "nobody is there to take results");
     return delivery == DELIVERY_DONE;
+}
+
+/* Wakes the dispatcher if it wants to be. */
+static bool tell_news(const struct worker *worker, struct error *err)
+{
+    const struct process *process = worker->process;
+    const uint64_t one = 1;
+
+    switch (trays_call(process->trays)) {
+    case TRAY_AWAKE:
+        return true;
+    case TRAY_PACING:
+        if (rack_has_more(process->rack))
+            return true;
+        break;
+    case TRAY_ASLEEP:
+        break;
+    }
+    if (write(process->nudge, &one, sizeof one) < 0 && errno != EAGAIN)
+        return error_errno(err, TH_E_INTERNAL, errno, "wake the dispatcher");
+    return true;
+}
+
+static bool give_result(struct worker *worker, const struct result *result, struct error *err)
+{
+    if (tray_put(worker->process->trays, worker->process->number, result))
+        return tell_news(worker, err);
+    return send_result(worker, result, err);
 }
 
 static void show_job(const struct worker *worker, const struct task *task)
@@ -330,17 +362,13 @@ static bool run_and_report(struct worker *worker, const struct task *task, struc
         .outcome = report.outcome,
         .could_not_start = report.could_not_start,
     };
-    return send_result(worker, &result, err);
+    return give_result(worker, &result, err);
 }
 
 static bool run_task(struct worker *worker, const struct task *task, struct error *err)
 {
     struct process *process = worker->process;
 
-    if (is_too_late(worker, task))
-        return true; /* the dispatcher takes back what nobody starts */
-    if (!lease_table_start(process->leases, task->hold, process->serial))
-        return true;
     worker->hold = worker->place.hold = task->hold;
     worker->place.until = task->timeout > 0 ? clock_boot() + task->timeout : 0;
     worker->is_running = true;
@@ -354,64 +382,37 @@ static bool run_task(struct worker *worker, const struct task *task, struct erro
     return true;
 }
 
-static bytes_t own_memory(void)
-{
-    FILE *file = fopen("/proc/self/statm", "re");
-    unsigned long pages = 0;
-
-    if (!file)
-        return 0;
-    if (fscanf(file, "%*u %lu", &pages) != 1)
-        pages = 0;
-    fclose(file);
-    return (bytes_t)pages * (bytes_t)sysconf(_SC_PAGESIZE);
-}
-
-/* A worker that has done its share, or has grown, ends; the master starts a fresh one. */
-static void recycle_if_due(struct worker *worker)
-{
-    const struct pool_config *pool = &worker->process->config->pool;
-    const bytes_t memory = pool->max_worker_rss > 0 ? own_memory() : 0;
-    char size[UNITS_TEXT_SIZE];
-
-    if (pool->max_jobs_per_worker > 0 && worker->jobs_done >= pool->max_jobs_per_worker)
-        log_info("worker_recycled", "reason=max_jobs_per_worker jobs=%" PRId64, worker->jobs_done);
-    else if (pool->max_worker_rss > 0 && memory > pool->max_worker_rss)
-        log_info("worker_recycled", "reason=max_worker_rss memory=%s jobs=%" PRId64,
-                 units_format_size(memory, size), worker->jobs_done);
-    else
-        return;
-    worker->ended = true;
-}
-
-/* Takes one task, if there is one, and runs it. */
+/* Starts one task, if there is one, and runs it. */
 static bool take_task(struct worker *worker, bool *taken_out, struct error *err)
 {
     CLEANUP(arena_done) struct arena arena = {0};
     struct task task;
 
-    const enum delivery delivery = task_receive(worker->process->tasks, &arena, &task, err);
-    *taken_out = delivery == DELIVERY_DONE;
-    if (delivery == DELIVERY_CLOSED)
-        return error_set(err, TH_E_INTERNAL, "nobody is there to hand out jobs");
-    if (delivery == DELIVERY_FAILED)
+    if (!intake_start(worker->process, &arena, &task, taken_out, err))
         return false;
     if (!*taken_out)
         return true;
     if (!run_task(worker, &task, err))
         return false;
-    recycle_if_due(worker);
+    if (recycling_is_due(&worker->process->config->pool, worker->jobs_done))
+        worker->ended = true;
     return true;
 }
 
+/* Says that it sleeps, looks once more, then sleeps. */
 static bool wait_for_task(struct worker *worker, struct error *err)
 {
-    struct loop *loop = worker->process->loop;
+    struct process *process = worker->process;
+    bool waited = true;
 
-    if (!loop_watch(loop, &worker->tasks, LOOP_READ | LOOP_ALONE, err) || !loop_step(loop, err))
-        return false;
-    loop_unwatch(loop, &worker->tasks);
-    return true;
+    tray_set_asleep(process->trays, process->number, true);
+    if (!rack_has_more(process->rack)) {
+        waited = loop_watch(process->loop, &worker->tasks, LOOP_READ | LOOP_ALONE, err) &&
+                 loop_step(process->loop, err);
+        loop_unwatch(process->loop, &worker->tasks);
+    }
+    tray_set_asleep(process->trays, process->number, false);
+    return waited;
 }
 
 static bool set_up(struct worker *worker, struct error *err)
@@ -419,7 +420,8 @@ static bool set_up(struct worker *worker, struct error *err)
     struct process *process = worker->process;
     const size_t handlers = process->handlers->count + 1;
 
-    worker->tasks = (struct loop_watch){.fd = process->tasks, .call = task_came};
+    worker->tasks =
+        (struct loop_watch){.fd = rack_bell(process->rack), .call = hear_bell, .context = worker};
     worker->results =
         (struct loop_watch){.fd = process->results, .call = hear_halts, .context = worker};
     worker->stop_timer = (struct loop_timer){.call = check_lease, .context = worker};

@@ -31,7 +31,7 @@ static bool is_open(int fd)
 
 START_TEST(it_has_a_config_its_handlers_and_a_socket)
 {
-    ck_assert_msg(generation_new(&config, &generation, &err), "%s", err.text);
+    ck_assert_msg(generation_new(&config, 64, &generation, &err), "%s", err.text);
     ck_assert_uint_eq(config.handler_count, 0); /* taken over */
     ck_assert_uint_eq(generation->config.handler_count, 2);
     ck_assert_uint_eq(generation->handlers->count, 2);
@@ -41,7 +41,7 @@ END_TEST
 
 START_TEST(it_ends_with_its_last_user)
 {
-    ck_assert_msg(generation_new(&config, &generation, &err), "%s", err.text);
+    ck_assert_msg(generation_new(&config, 64, &generation, &err), "%s", err.text);
     struct generation *shared = generation_join(generation);
     const int ends[] = {generation->tasks[0], generation->tasks[1]};
 
@@ -58,7 +58,7 @@ START_TEST(a_config_that_cannot_be_used_stays_the_callers)
 {
     config_done(&config);
     folder_load_text("handlers: {a: {command: x, user: nobody-of-this-name}}\n", &config);
-    ck_assert(!generation_new(&config, &generation, &err));
+    ck_assert(!generation_new(&config, 64, &generation, &err));
     ck_assert_msg(strstr(err.text, "handler 'a'"), "%s", err.text);
     ck_assert_uint_eq(config.handler_count, 1);
 }

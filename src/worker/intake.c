@@ -1,0 +1,72 @@
+/*
+ * intake.c - a worker's next task: found in the rack, claimed in the lease table.
+ */
+#include "worker/intake.h"
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "process/lease_table.h"
+#include "process/message.h"
+#include "process/process.h"
+#include "process/rack.h"
+
+/* False when somebody else has it, or when it is too late: the dispatcher takes back what nobody
+ * starts. */
+static bool start(const struct process *process, struct hold hold)
+{
+    struct lease_table *leases = process->leases;
+
+    return lease_table_stop_at(leases, hold) > clock_boot() &&
+           lease_table_start(leases, hold, process->serial);
+}
+
+static bool has_hold(const struct process *process, struct hold hold)
+{
+    uint32_t serial;
+
+    return lease_table_state(process->leases, hold, &serial) == HOLD_STARTED &&
+           serial == process->serial;
+}
+
+/* A hold that is lost again meanwhile leaves nothing to do. */
+static bool start_racked(const struct process *process, struct hold hold, struct arena *arena,
+                         struct task *task_out, bool *started_out, struct error *err)
+{
+    *started_out = start(process, hold);
+    if (!*started_out)
+        return true;
+    const bool was_read = rack_read(process->rack, hold, arena, task_out, err);
+    *started_out = has_hold(process, hold);
+    return was_read || !*started_out;
+}
+
+/* Tasks that were taken back may lie in front of the one that is looked for. */
+static bool start_sent(const struct process *process, struct arena *arena, struct task *task_out,
+                       bool *started_out, struct error *err)
+{
+    enum delivery delivery;
+
+    do {
+        delivery = task_receive(process->tasks, arena, task_out, err);
+        *started_out = delivery == DELIVERY_DONE && start(process, task_out->hold);
+    } while (delivery == DELIVERY_DONE && !*started_out);
+    if (delivery == DELIVERY_CLOSED)
+        return error_set(err, TH_E_INTERNAL, "nobody is there to hand out jobs");
+    return delivery != DELIVERY_FAILED;
+}
+
+bool intake_start(const struct process *process, struct arena *arena, struct task *task_out,
+                  bool *started_out, struct error *err)
+{
+    struct hold hold;
+    bool is_sent;
+
+    *started_out = false;
+    while (!*started_out && rack_next(process->rack, process->leases, &hold, &is_sent)) {
+        if (is_sent ? !start_sent(process, arena, task_out, started_out, err)
+                    : !start_racked(process, hold, arena, task_out, started_out, err))
+            return false;
+    }
+    return true;
+}
