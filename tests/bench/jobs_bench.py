@@ -1,37 +1,44 @@
 """
 jobs_bench.py - how many jobs a second a whole pool runs when the jobs do nothing, next to the bare
-SQLite loop and the store's own exchange of the same run.
+SQLite loop and the store's own exchange of the same run; and how soon an idle pool starts one.
 
     jobs_bench.py BUILD_FOLDER SCRATCH_FOLDER [JOBS]
 """
 import json
 import os
 import re
+import sqlite3
 import statistics
 import subprocess
 import sys
 import time
 
 WORKERS = 2
-ROUNDS = 3
+ROUNDS = 5
+PICKUPS = 200
 PAYLOAD = {"text": "x" * 89}  # 100 bytes
-EXCHANGE = re.compile(r"^exchange, 1000, retention\.done 0\s+([\d,]+)\s+([\d,]+)\s+([\d,]+)", re.M)
+EXCHANGE = re.compile(r"retention\.done 0\s+(\d+) \|\s+\d+\s+[\d.]+ \|\s+(\d+)")
+KINDS = {"plugin": "noop", "resident": "echo"}
 
 
 class Bench:
     def __init__(self, build, scratch, jobs):
         self.build, self.scratch, self.jobs = os.path.abspath(build), scratch, jobs
+        self.database = os.path.join(scratch, "jobs.db")
+        self.fifo = os.path.join(scratch, "stamps")
+        os.mkfifo(self.fifo)
         self.config = os.path.join(scratch, "jobs.yaml")
-        source = os.path.dirname(os.path.abspath(__file__))
-        resident = os.path.join(source, "../../examples/residents/echo.py")
+        here = os.path.dirname(os.path.abspath(__file__))
+        resident = {"resident": ["/usr/bin/python3", os.path.join(here, "pool", "resident.py")]}
         with open(self.config, "w", encoding="utf-8") as file:
             json.dump({
-                "backend": "sqlite:" + os.path.join(scratch, "jobs.db"),
+                "backend": "sqlite:" + self.database,
                 "pool": {"num_workers": WORKERS},
                 "retention": {"done": 0},
                 "log": {"level": "warning"},
-                "handlers": {"noop": {"plugin": self.program("libnoop.so")},
-                             "echo": {"resident": ["/usr/bin/python3", resident]}},
+                "handlers": {"noop": {"plugin": self.program("libnoop.so")}, "echo": resident,
+                             "stamp": {"plugin": self.program("libstamp_plugin.so")},
+                             "stamp:resident": resident},
             }, file)
 
     def program(self, name):
@@ -42,45 +49,75 @@ class Bench:
                               input=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                               check=True, text=True).stdout
 
-    def done(self):
-        return sum(json.loads(line)["done_total"]
-                   for line in self.thctl("--json", "stats").splitlines())
-
-    def run_jobs(self, job_type):
-        """Jobs a second, all of them stored beforehand."""
-        self.thctl("pause", "default")
-        before = self.done()
-        line = json.dumps({"type": job_type, "payload": PAYLOAD}) + "\n"
-        self.thctl("enqueue", "--bulk", "-", "--quiet", stdin=line * self.jobs)
+    def start(self):
         daemon = subprocess.Popen([self.program("thd"), "--config", self.config])
         while not json.loads(self.thctl("--json", "pools") or "{}"):
             time.sleep(0.05)
-        start = time.monotonic()
-        self.thctl("resume", "default")
-        while self.done() < before + self.jobs:
-            time.sleep(0.02)
-        seconds = time.monotonic() - start
+        return daemon
+
+    def stop(self, daemon):
         daemon.terminate()
         if daemon.wait() != 0:
             sys.exit("thd failed")
+
+    def run_jobs(self, job_type):
+        """Jobs a second, all of them stored beforehand, from the resume on."""
+        self.thctl("pause", "default")
+        line = json.dumps({"type": job_type, "payload": PAYLOAD}) + "\n"
+        self.thctl("enqueue", "--bulk", "-", "--quiet", stdin=line * self.jobs)
+        # By a look at one row: asking by thctl would take a good part of a core.
+        look = sqlite3.connect(self.database, isolation_level=None)
+
+        def done():
+            return look.execute("SELECT sum(done_total) FROM queue").fetchone()[0]
+        before, daemon = done(), self.start()
+        start = time.monotonic()
+        self.thctl("resume", "default")
+        while done() < before + self.jobs:
+            time.sleep(0.005)
+        seconds = time.monotonic() - start
+        look.close()
+        self.stop(daemon)
         return self.jobs / seconds
 
     def store(self):
         """The store's exchange and the minimal loop, in jobs a second."""
-        out = subprocess.run([self.program("store-bench"), self.scratch, "1000"],
+        out = subprocess.run([self.program("store-bench"), self.scratch, "exchange"],
                              stdout=subprocess.PIPE, check=True, text=True).stdout
-        exchange, _, minimal = (int(number.replace(",", "")) for number in
-                                EXCHANGE.search(out).groups())
-        return exchange, minimal
+        return map(int, EXCHANGE.search(out).groups())
+
+    def pickup(self, job_type):
+        """Milliseconds from the enqueue to the handler's first instruction, sorted."""
+        out = subprocess.run([self.program("pickup"), "sqlite:" + self.database, job_type, self.fifo,
+                              str(PICKUPS)], stdout=subprocess.PIPE, check=True, text=True).stdout
+        return sorted(int(line) / 1e3 for line in out.splitlines())
+
+    def measure_speed(self):
+        found = {kind: [] for kind in KINDS}
+        for _ in range(ROUNDS):
+            exchange, minimal = self.store()
+            print(f"  store alone: exchange {exchange}/s, minimal loop {minimal}/s", end="")
+            for kind, job_type in KINDS.items():
+                speed = self.run_jobs(job_type)
+                found[kind].append((speed, speed / minimal, speed / exchange))
+                print(f"   {kind} {speed:.0f}/s", end="", flush=True)
+            print()
+        for kind, rounds in found.items():
+            speed, of_minimal, of_exchange = map(statistics.median, zip(*rounds))
+            print(f"{self.jobs} jobs, {kind}, {WORKERS} workers: {speed:.0f} jobs/s, {of_minimal:.2f} "
+                  f"of the minimal loop, {of_exchange:.2f} of exchange (medians)", flush=True)
+
+    def measure_pickup(self):
+        daemon = self.start()
+        for kind, job_type in ("plugin", "stamp"), ("resident", "stamp:resident"):
+            times = self.pickup(job_type)
+            print(f"pickup of an idle pool by a {kind}: p50 {times[len(times) // 2]:.2f} ms, "
+                  f"p99 {times[len(times) * 99 // 100]:.2f} ms")
+        self.stop(daemon)
 
     def run(self):
-        exchange, minimal = self.store()
-        print(f"the store alone: exchange {exchange}/s, minimal loop {minimal}/s", flush=True)
-        for job_type, what in (("noop", "no-op plugin"), ("echo", "resident in Python")):
-            speed = statistics.median(self.run_jobs(job_type) for _ in range(ROUNDS))
-            print(f"{self.jobs} jobs, {what}, {WORKERS} workers: {speed:.0f} jobs/s, "
-                  f"{speed / minimal:.2f} of the minimal loop, {speed / exchange:.2f} of exchange",
-                  flush=True)
+        self.measure_speed()
+        self.measure_pickup()
 
 
 if __name__ == "__main__":

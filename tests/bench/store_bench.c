@@ -1,9 +1,10 @@
 /*
  * store_bench.c - the SQLite store next to bare SQLite calls in the same run.
  *
- *     store-bench FOLDER [BACKLOG]
+ *     store-bench FOLDER [BACKLOG | exchange]
  *
- * FOLDER should be on the disk that matters; BACKLOG is the long queue, 1,000,000 by default.
+ * FOLDER should be on the disk that matters; BACKLOG is the long queue, 1,000,000 by default. With
+ * `exchange` only the last row of the table is measured, for a comparison with whole pools.
  */
 #include "base/base.h"
 #include "base/text.h"
@@ -26,12 +27,21 @@ static const struct bench_row rows[] = {
 };
 /* clang-format on */
 
+static int measure_exchange(const char *folder)
+{
+    bench_run(folder, &rows[COUNT_OF(rows) - 1]);
+    bench_fresh_path(folder);
+    return EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
     int64_t backlog = 1000000;
 
+    if (argc == 3 && text_equal(argv[2], "exchange"))
+        return measure_exchange(argv[1]);
     if (argc < 2 || (argc > 2 && !text_to_int(argv[2], 1000, 100000000, &backlog))) {
-        fprintf(stderr, "usage: store-bench FOLDER [BACKLOG]\n");
+        fprintf(stderr, "usage: store-bench FOLDER [BACKLOG | exchange]\n");
         return 2;
     }
     bench_print_head();

@@ -1,6 +1,7 @@
 /*
  * pickup.c - how soon an idle pool starts a job: from the call of th_enqueue() to the first
- * instruction of the command, which is stamp.c.
+ * instruction of its handler, which writes the time into the FIFO: stamp.c, stamp_plugin.c,
+ * resident.py. The payload is the FIFO's name.
  *
  *     pickup BACKEND TYPE FIFO COUNT    prints the microseconds of each, one a line
  */
@@ -27,13 +28,17 @@ static bool read_stamp(int fifo, usec_t *stamp_out)
     return text_to_int(text, 1, INT64_MAX, stamp_out);
 }
 
-static int measure(struct th_client *client, const char *type, int fifo, int64_t count)
+static int measure(struct th_client *client, const char *type, const char *path, int fifo,
+                   int64_t count)
 {
     struct th_new_job job = TH_NEW_JOB(type);
     struct th_failure failure;
     struct th_receipt receipt;
+    char payload[4096];
     usec_t stamp;
 
+    snprintf(payload, sizeof payload, "\"%s\"", path);
+    job.payload = payload;
     for (int64_t i = 0; i < count; i++) {
         clock_sleep(PAUSE);
         const usec_t start = clock_boot();
@@ -61,7 +66,7 @@ int main(int argc, char **argv)
     const int fifo = open(argv[3], O_RDWR | O_CLOEXEC); /* a writer of our own: never at its end */
     if (fifo < 0 || !th_open(argv[1], NULL, &client, &failure))
         return EXIT_FAILURE;
-    const int status = measure(client, argv[2], fifo, count);
+    const int status = measure(client, argv[2], argv[3], fifo, count);
     th_close(client);
     close(fifo);
     return status;
