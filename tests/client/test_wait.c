@@ -22,6 +22,7 @@ struct sightings {
     int percent;
     char text[32];
     bool stop;
+    int news; /* a pipe that gets a byte for each, or 0 */
 };
 
 static bool note(const struct th_job_info *job, void *context)
@@ -32,6 +33,7 @@ static bool note(const struct th_job_info *job, void *context)
     seen->last = job->state;
     seen->percent = job->progress_percent;
     snprintf(seen->text, sizeof(seen->text), "%s", job->progress_text ? job->progress_text : "");
+    ck_assert(seen->news == 0 || write(seen->news, "n", 1) == 1);
     return !seen->stop;
 }
 
@@ -113,12 +115,15 @@ START_TEST(the_end_of_a_job_elsewhere_is_seen)
 {
     CLEANUP(scene_done) struct scene scene = scene_open(SCENE_SQLITE);
     const char *id = scene_enqueue(&scene, "x");
-    struct sightings seen = {0};
     struct th_job_info *job;
-    pid_t child = fork();
+    int news[2];
+    char byte;
 
+    ck_assert_int_eq(pipe(news), 0);
+    struct sightings seen = {.news = news[1]};
+    const pid_t child = fork();
     if (child == 0) {
-        clock_sleep(30 * USEC_PER_MSEC); /* so that the job is mostly seen waiting first */
+        ck_assert_int_eq(read(news[0], &byte, 1), 1); /* it has been seen waiting */
         scene_run_next(&scene, SETTLE_ACK, NULL);
         _exit(0);
     }
@@ -127,7 +132,10 @@ START_TEST(the_end_of_a_job_elsewhere_is_seen)
     ck_assert_int_eq(waitpid(child, NULL, 0), child);
     ck_assert_int_eq(job->state, TH_STATE_DONE);
     ck_assert_int_eq(seen.last, TH_STATE_DONE);
+    ck_assert_int_ge(seen.count, 2);
     th_job_info_free(job);
+    close(news[0]);
+    close(news[1]);
 }
 END_TEST
 
