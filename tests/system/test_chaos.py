@@ -10,6 +10,7 @@ import time
 import unittest
 
 from daemon import DaemonCase, descendants, living_in, title, wait_for
+from plugins import SANITIZER, plugin
 
 KILLS = int(os.environ.get("TH_CHAOS_KILLS", "200"))
 SEED = int(os.environ.get("TH_CHAOS_SEED", random.SystemRandom().randrange(1 << 32)))
@@ -27,7 +28,7 @@ if [ $((number % 40)) -eq 0 ]; then sleep 1.5; else sleep 0.0$((number % 3 + 1))
 echo "$TH_JOB_ID" >>ends
 """
 
-# The same by a program that stays. What it waits for holds the lock as well.
+# The same by a program that stays; and by fixtures/plugins/chaotic.c. What it waits for holds the lock as well.
 STAY = """
 import fcntl, json, subprocess, sys, time
 for line in sys.stdin:
@@ -54,10 +55,12 @@ class Chaos(DaemonCase):
         super().setUp()
         self.random = random.Random(SEED)
         os.mkdir(self.path("locks"))
+        self.environment["ASAN_OPTIONS"] = SANITIZER
         self.script("run", RUN)
         self.write("stay.py", STAY)
         self.configure(
-            {"work": {"command": ["./run"]}, "stay": {"resident": ["/usr/bin/python3", "stay.py"]}},
+            {"work": {"command": ["./run"]}, "plug": {"plugin": plugin("chaotic")},
+             "stay": {"resident": ["/usr/bin/python3", "stay.py"]}},
             pool={"num_workers": 4, "lease": "1s", "heartbeat_interval": "300ms",
                   "kill_grace": "100ms", "reaper_interval": "1s", "stale_threshold": "5s"},
             defaults={"max_attempts": 1000000, "max_stalls": 1000000,
@@ -66,7 +69,7 @@ class Chaos(DaemonCase):
 
     def enqueue_wave(self, numbers):
         """Not all at once: a job that is retried comes soon, and not behind a thousand others."""
-        types = "work", "work", "stay"
+        types = "work", "plug", "stay"
         lines = "".join('{"type": "%s", "payload": %d}\n' % (types[number % 3], number)
                         for number in numbers)
         self.ok("enqueue", "--bulk", "-", stdin=lines)
@@ -106,6 +109,8 @@ class Chaos(DaemonCase):
         self.assertFalse(os.path.exists(self.path("overlaps")), self.read("overlaps"))
         self.assertEqual(len(set(self.read("ends").split())), JOBS)
         self.assertEqual([title(pid) for pid in living_in(self.folder)], [])
+        self.assertTrue(any("killed by SIGSEGV in plugin chaotic" in pool.log_text()
+                            for pool in self.pools))
 
     def read(self, name):
         try:

@@ -7,17 +7,10 @@ import subprocess
 import unittest
 
 from daemon import THD, DaemonCase, is_alive, wait_for
+from plugins import BUILD, SANITIZER, plugin
 
-BUILD = os.environ.get("TH_BUILD_DIR", ".")
-PLUGINS = os.path.join(BUILD, "tests")
-# A crash shall end a plugin's worker as it would without the sanitizer.
-SANITIZER = "handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigill=0"
 QUICK = {"lease": "2s", "heartbeat_interval": "300ms", "kill_grace": "100ms"}
 RETRY = {"policy": "fixed", "base_delay": "10ms"}
-
-
-def plugin(name):
-    return os.path.join(PLUGINS, f"lib{name}.so")
 
 
 class PluginCase(DaemonCase):
