@@ -204,11 +204,16 @@ static void log_end(const struct resident *resident)
 {
     const struct program *program = &resident->program;
     const bool is_fine = program->end.exit_code == 0 || was_asked_to_end(resident);
+    const enum log_level level = is_fine ? LEVEL_INFO : LEVEL_WARNING;
+    const char *name = sigabbrev_np(program->end.signal);
 
-    log_at(is_fine ? LEVEL_INFO : LEVEL_WARNING, "resident_ended",
-           "handler=%s pid=%d exit_code=%d signal=%d jobs=%" PRIu64, resident->plan->name,
-           (int)program->child.pid, program->end.exit_code, program->end.signal,
-           resident->answered);
+    if (name)
+        log_at(level, "resident_ended", "handler=%s pid=%d signal=SIG%s jobs=%" PRIu64,
+               resident->plan->name, (int)program->child.pid, name, resident->answered);
+    else
+        log_at(level, "resident_ended", "handler=%s pid=%d exit_code=%d jobs=%" PRIu64,
+               resident->plan->name, (int)program->child.pid, program->end.exit_code,
+               resident->answered);
 }
 
 static void note_in_turn(struct resident *resident)

@@ -53,6 +53,7 @@ class Work(ResidentCase):
         self.assertEqual(pool.stop(), 0)
         [end] = pool.events("resident_ended")
         self.assertEqual((end["exit_code"], end["jobs"]), (0, 10), "it ended with its stdin")
+        self.assertNotIn("signal", end)
 
     def test_a_job_is_told_all_that_was_promised(self):
         self.start_resident()
@@ -165,7 +166,7 @@ class Ends(ResidentCase):
         pool = self.start_resident()
         before = self.pid()
         os.kill(before, signal.SIGKILL)
-        pool.wait_event("resident_ended", signal=9)
+        pool.wait_event("resident_ended", signal="SIGKILL")
         self.assertNotEqual(self.pid(), before)
 
     def test_a_broken_one_costs_no_attempt_and_its_jobs_are_done_when_it_is_mended(self):
