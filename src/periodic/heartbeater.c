@@ -1,7 +1,9 @@
 /*
  * heartbeater.c - `thd: heartbeater`: keeps this pool and its leases alive.
  *
- * Woken every min(pool.heartbeat_interval, lease / 3), and more often while the store is away.
+ * Woken every min(pool.heartbeat_interval, lease / 3), and more often while the store is away. Its
+ * first beat comes while the others are still starting, so that people who look would see none of
+ * them: the second one follows soon.
  *
  * A beat that fails stops nothing by itself: leases outlive a few lost beats, and every entry's
  * stop_at ends its run before an unconfirmed lease can.
@@ -18,19 +20,28 @@
 #include "process/process.h"
 #include "store/store.h"
 
+#define SECOND_BEAT (500 * USEC_PER_MSEC)
+
 struct heartbeater {
     const struct process *process;
     struct beat *beat;
     usec_t interval;
+    bool has_beaten;
 };
 
 /* Counted from its start: a beat that takes long does not delay the next one. */
 static bool send_beat(void *context, struct store *store, usec_t *next_out, struct error *err)
 {
-    const struct heartbeater *heartbeater = context;
+    struct heartbeater *heartbeater = context;
+    usec_t interval = heartbeater->interval;
 
-    *next_out = clock_boot() + heartbeater->interval;
-    return beat_send(heartbeater->beat, store, err);
+    if (!heartbeater->has_beaten && interval > SECOND_BEAT)
+        interval = SECOND_BEAT;
+    *next_out = clock_boot() + interval;
+    if (!beat_send(heartbeater->beat, store, err))
+        return false;
+    heartbeater->has_beaten = true;
+    return true;
 }
 
 static bool remove_pool(void *context, struct store *store, struct error *err)

@@ -43,6 +43,15 @@ class Titles(GateCase):
         self.open_gate()
         wait_for(lambda: title(worker) == "thd: worker 1", lambda: "an idle one: " + title(worker))
 
+    def test_a_pool_that_has_just_started_soon_shows_its_workers(self):
+        self.brisk_pool(lease="300s", heartbeat_interval="100s")
+
+        def workers():
+            [pool] = self.objects("pools")
+            return [process["state"] for process in pool["processes"]
+                    if process["name"].startswith("worker")]
+        wait_for(lambda: workers() == ["idle", "idle"], "two idle workers")
+
 
 class Signals(GateCase):
 
