@@ -7,9 +7,13 @@
  *
  * ctest runs each folder by itself: the leak checker, at the end of every case, looks through all
  * that the runner knows.
+ *
+ * $TMPDIR is a folder of this run, which is removed at its end: a case that fails or hangs is
+ * killed before it has cleaned up.
  */
 #include "suites.h"
 
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,18 +81,47 @@ static bool add_named(SRunner *runner, const char *name)
     return found;
 }
 
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+static int run_in_folder(SRunner *runner)
+{
+    char folder[] = "/tmp/th-unit-XXXXXX";
+
+    if (!mkdtemp(folder) || setenv("TMPDIR", folder, 1)) {
+        perror("unit-tests: make a folder");
+        return EXIT_FAILURE;
+    }
+    srunner_run_all(runner, CK_ENV);
+    const bool is_removed = nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS) == 0;
+    return is_removed && srunner_ntests_failed(runner) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* What was named, or everything. */
+static bool add_all(SRunner *runner, char **names)
+{
+    bool found = names[0] || add_named(runner, NULL);
+
+    for (size_t i = 0; names[i]; i++) {
+        if (!add_named(runner, names[i])) {
+            fprintf(stderr, "unit-tests: there are no tests of a folder '%s'\n", names[i]);
+            found = false;
+        }
+    }
+    return found;
+}
+
 int main(int argc, char **argv)
 {
     SRunner *runner = srunner_create(NULL);
 
-    for (int i = 1; i < argc || i == 1; i++) {
-        if (!add_named(runner, argv[i])) {
-            fprintf(stderr, "unit-tests: there are no tests of a folder '%s'\n", argv[i]);
-            return 2;
-        }
-    }
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
+    (void)argc;
+    const int code = add_all(runner, argv + 1) ? run_in_folder(runner) : 2;
     srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return code;
 }

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -205,16 +206,15 @@ END_TEST
 
 START_TEST(a_path_is_opened_and_read)
 {
-    char path[] = "/tmp/taskharbor-test-io-XXXXXX";
-    AUTO_CLOSE int fd = mkstemp(path);
     CLEANUP(buffer_done) struct buffer content = BUFFER(100);
     struct error err = {0};
+    char path[64];
 
+    snprintf(path, sizeof path, "%s/io-XXXXXX", getenv("TMPDIR"));
+    AUTO_CLOSE int fd = mkstemp(path);
     ck_assert_int_ge(fd, 0);
     ck_assert(io_write_all(fd, "content", 7, &err));
-    const bool read = io_read_file(path, &content, &err);
-    unlink(path);
-    ck_assert_msg(read, "%s", err.text);
+    ck_assert_msg(io_read_file(path, &content, &err), "%s", err.text);
     ck_assert_str_eq(buffer_str(&content), "content");
 }
 END_TEST

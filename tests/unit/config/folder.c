@@ -19,7 +19,7 @@ static char path[PATH_MAX];
 
 void folder_setup(void)
 {
-    snprintf(path, sizeof(path), "/tmp/th-config-XXXXXX");
+    snprintf(path, sizeof(path), "%s/config-XXXXXX", getenv("TMPDIR"));
     ck_assert_ptr_nonnull(mkdtemp(path));
     ck_assert_int_eq(chdir(path), 0);
 }

@@ -15,8 +15,8 @@
 
 static struct notify notify;
 static struct error err;
-static char folder[] = "/tmp/th-notify-XXXXXX";
-static char name[64];
+static char folder[64];
+static char name[80];
 static int manager = -1;
 
 /* A socket in the folder, or one without a file; `name` is how $NOTIFY_SOCKET has it. */
@@ -37,6 +37,7 @@ static void listen_at(bool is_abstract)
 
 static void setup(void)
 {
+    snprintf(folder, sizeof folder, "%s/notify-XXXXXX", getenv("TMPDIR"));
     ck_assert_ptr_nonnull(mkdtemp(folder));
     unsetenv("NOTIFY_SOCKET");
     unsetenv("WATCHDOG_USEC");
