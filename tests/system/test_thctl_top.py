@@ -189,7 +189,7 @@ class Ends(Case):
         self.make_pool("a", {"state": evil, "processes": [
             {"name": "worker 1", "state": evil, "type": evil}]})
         top = terminal(self, columns=200)
-        screen = top.wait_for("ready 1")
+        screen = top.wait_for("ready 1", "^q quit")
         self.assertEqual(screen.count(r"\x1b[2J\u202e\n"), 4, screen)
         self.assertNotIn("\u202e", top.written)
 
