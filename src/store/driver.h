@@ -119,5 +119,7 @@ struct queue_stats *queue_stats_list_add(struct queue_stats_list *list) MUST_CHE
 
 extern const struct store_driver store_sqlite;
 extern const struct store_driver store_memory;
+extern const struct store_driver store_postgres;
+extern const struct store_driver store_postgresql; /* the same by its other name */
 
 #endif

@@ -20,6 +20,8 @@
 static const struct store_driver *const drivers[] = {
     &store_sqlite,
     &store_memory,
+    &store_postgres,
+    &store_postgresql,
 };
 
 /* ---- open and close ---- */

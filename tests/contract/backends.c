@@ -13,10 +13,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SQLITE_ROOT   "/tmp/th-contract-%s"
-#define MEMORY_SCHEME "memory:"
-#define SQLITE_SCHEME "sqlite:"
-#define MEMORY_FOLDER "/dev/shm/taskharbor-memory-"
+#define SQLITE_ROOT     "/tmp/th-contract-%s"
+#define MEMORY_SCHEME   "memory:"
+#define SQLITE_SCHEME   "sqlite:"
+#define POSTGRES_SCHEMA "th_%s_"
+#define MEMORY_FOLDER   "/dev/shm/taskharbor-memory-"
 
 static void make_folder(const char *path)
 {
@@ -85,6 +86,33 @@ static void memory_clean_up(const char *root)
     nftw("/dev/shm", remove_memory, 16, FTW_PHYS | FTW_ACTIONRETVAL);
 }
 
+/* scripts/with-servers starts one and sets TH_POSTGRES. A test that is skipped proves nothing. */
+static const char *postgres_server(void)
+{
+    const char *url = getenv("TH_POSTGRES");
+
+    if (url != NULL && url[0] != '\0')
+        return url;
+    fprintf(stderr, "TH_POSTGRES names no PostgreSQL server: run this by scripts/with-servers\n");
+    exit(2);
+}
+
+static void postgres_fresh_url(const char *root, const char *serial, char url[BACKEND_URL_SIZE])
+{
+    const char *server = postgres_server();
+
+    snprintf(url, BACKEND_URL_SIZE, "%s%cschema=" POSTGRES_SCHEMA "%s", server,
+             strchr(server, '?') != NULL ? '&' : '?', root, serial);
+}
+
+static void postgres_clean_up(const char *root)
+{
+    char prefix[64];
+
+    snprintf(prefix, sizeof prefix, POSTGRES_SCHEMA, root);
+    postgres_drop_schemas(postgres_server(), prefix);
+}
+
 static const struct backend backends[] = {
     {
         .name = "sqlite",
@@ -100,6 +128,13 @@ static const struct backend backends[] = {
         .fresh_url = memory_fresh_url,
         .clean_up = memory_clean_up,
         .backdoor = &sqlite_backdoor,
+    },
+    {
+        .name = "postgres",
+        .bad_url = "postgres://127.0.0.1:1/nobody_listens_here",
+        .fresh_url = postgres_fresh_url,
+        .clean_up = postgres_clean_up,
+        .backdoor = &postgres_backdoor,
     },
 };
 

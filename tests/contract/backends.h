@@ -61,6 +61,10 @@ struct backend {
 };
 
 extern const struct backdoor sqlite_backdoor;
+extern const struct backdoor postgres_backdoor;
+
+/* postgres_backdoor.c: every schema of the database whose name starts like this. */
+void postgres_drop_schemas(const char *url, const char *prefix);
 
 /* NULL when there is none of that name. */
 const struct backend *backend_find(const char *name);

@@ -11,7 +11,8 @@ from harness import DEADLINE, Result
 SOURCE = Path(os.environ.get("TH_SOURCE_DIR", Path(__file__).parents[2]))
 HANDLER = "handlers:\n  x: {command: [\"true\"]}\n"
 SECRET = "sesame"
-URL = f"postgres://me:{SECRET}@host/db"
+BACKENDS = "(it has sqlite:, memory:, postgres:, postgresql:)"
+URL = f"mysql://me:{SECRET}@host/db"
 
 
 class ThdCase(DaemonCase):
@@ -78,8 +79,7 @@ class Options(ThdCase):
                 (["-n", "0"], "-n takes a whole number from 1 to 1024"),
                 (["--num-workers", "many"], "--num-workers takes a whole number from 1 to 1024"),
                 (["--num-workers=1025"], "--num-workers takes a whole number from 1 to 1024"),
-                (["-b", URL], "postgres://me:***@host/db: this build has no backend 'postgres' (it "
-                              "has sqlite:, memory:)"),
+                (["-b", URL], f"mysql://me:***@host/db: this build has no backend 'mysql' {BACKENDS}"),
                 (["-b", "sqlite:x.db?fast=1"],
                  f"sqlite:{self.path('x.db')}?fast=1: unknown option 'fast'")):
             with self.subTest(arguments):
@@ -87,8 +87,8 @@ class Options(ThdCase):
 
     def test_a_variable_that_names_no_backend_is_refused_without_its_secret(self):
         self.write("jobs.yaml", HANDLER)
-        self.refuses(2, "thd: postgres://me:***@host/db: this build has no backend 'postgres' (it has "
-                        "sqlite:, memory:)", "thd: see 'thd --help'",
+        self.refuses(2, f"thd: mysql://me:***@host/db: this build has no backend 'mysql' {BACKENDS}",
+                     "thd: see 'thd --help'",
                      env={"TASKHARBOR_BACKEND": URL})
 
     def test_num_workers_comes_before_the_config(self):
@@ -163,8 +163,7 @@ class Wrong(ThdCase):
                 ("handlers:\n  x: {}\n",
                  "jobs.yaml:2:3: handlers.x: needs one of command, plugin and resident"),
                 (f"backend: {URL}\n",
-                 "jobs.yaml: postgres://me:***@host/db: this build has no backend 'postgres' (it "
-                 "has sqlite:, memory:)"),
+                 f"jobs.yaml: mysql://me:***@host/db: this build has no backend 'mysql' {BACKENDS}"),
                 ("backend: 'sqlite:'\n",
                  "jobs.yaml: sqlite:: names no file: write sqlite:./jobs.db")):
             for arguments in ([], ["--check"]):

@@ -28,9 +28,10 @@ static const struct {
 } folders[] = {
     {"base", {
         arena_suite, base64_suite, buffer_suite, calendar_suite, clock_suite, error_suite,
-        excerpt_suite, io_suite, json_number_suite, json_suite, json_tree_suite, json_writer_suite,
-        log_field_suite, log_line_suite, log_sink_suite, log_suite, random_suite, text_suite,
-        timestamp_suite, units_suite, uuid_suite, zone_load_suite, zone_suite}},
+        excerpt_suite, io_suite, json_number_suite, json_suite, json_tree_suite,
+        json_writer_suite, log_field_suite, log_line_suite, log_sink_suite, log_suite,
+        random_suite, text_suite, timestamp_suite, units_suite, uuid_suite, zone_load_suite,
+        zone_suite}},
     {"job", {
         cron_describe_suite, cron_due_suite, cron_parse_suite, cron_suite, idempotency_suite,
         job_json_suite, job_suite, keyed_suite, lease_suite, rate_suite, retry_suite,
@@ -39,15 +40,15 @@ static const struct {
         config_suite, diagnostics_suite, environment_suite, field_suite, handler_match_suite,
         include_suite, plugin_id_suite, reference_suite, yaml_tree_suite}},
     {"process", {
-        account_suite, lease_table_suite, loop_suite, message_suite, notify_suite, orphans_suite,
-        outage_suite, process_suite, rack_suite, result_suite, scoreboard_suite, spawn_suite,
-        task_suite, title_suite, tray_suite}},
+        account_suite, lease_table_suite, loop_suite, message_suite, notify_suite,
+        orphans_suite, outage_suite, process_suite, rack_suite, result_suite, scoreboard_suite,
+        spawn_suite, task_suite, title_suite, tray_suite}},
     {"worker", {
         call_suite, command_suite, execution_suite, output_suite, plugin_suite, program_suite,
         resident_line_suite, resident_suite, restarts_suite, schema_limits_suite,
         schema_pattern_suite, schema_public_suite, schema_suite, speech_suite, steering_suite,
         variables_suite}},
-    {"store", {scratch_suite, url_suite}},
+    {"store", {conninfo_suite, heads_suite, scratch_suite, sqlstate_suite, url_suite}},
     {"dispatcher", {obituary_suite, on_dead_suite, queues_suite, room_suite, starts_suite}},
     {"periodic", {
         beat_suite, crontab_suite, periodic_suite, promote_suite, reap_suite, services_suite,

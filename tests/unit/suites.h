@@ -95,7 +95,10 @@ Suite *steering_suite(void);
 Suite *variables_suite(void);
 
 /* store */
+Suite *conninfo_suite(void);
+Suite *heads_suite(void);
 Suite *scratch_suite(void);
+Suite *sqlstate_suite(void);
 Suite *url_suite(void);
 
 /* dispatcher */

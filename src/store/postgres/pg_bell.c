@@ -1,0 +1,190 @@
+/*
+ * pg_bell.c - LISTEN, NOTIFY, and a lock that sleepers share.
+ */
+#include "store/postgres/pg_bell.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "store/postgres/answer.h"
+#include "store/postgres/postgres_connection.h"
+#include "store/postgres/statement.h"
+#include "store/postgres/wire.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+void pg_bell_init(struct pg_bell *bell)
+{
+    *bell = (struct pg_bell){.epoll_fd = -1, .event_fd = -1, .socket = -1};
+}
+
+void pg_bell_done(struct pg_bell *bell)
+{
+    if (bell->epoll_fd >= 0)
+        close(bell->epoll_fd);
+    if (bell->event_fd >= 0)
+        close(bell->event_fd);
+    pg_bell_init(bell);
+}
+
+/* The two ways to change `rung` keep the eventfd with it. */
+static void set_rung(struct pg_bell *bell)
+{
+    if (bell->rung || bell->event_fd < 0)
+        return;
+    bell->rung = true;
+    (void)!eventfd_write(bell->event_fd, 1);
+}
+
+static void quiet(struct pg_bell *bell)
+{
+    eventfd_t count;
+
+    bell->rung = false;
+    (void)!eventfd_read(bell->event_fd, &count);
+}
+
+void pg_bell_hear(struct postgres *postgres)
+{
+    PGnotify *notification;
+
+    while ((notification = PQnotifies(postgres->conn)) != NULL) {
+        PQfreemem(notification);
+        set_rung(&postgres->bell);
+    }
+}
+
+void pg_bell_lose(struct pg_bell *bell)
+{
+    if (bell->socket >= 0)
+        epoll_ctl(bell->epoll_fd, EPOLL_CTL_DEL, bell->socket, NULL);
+    bell->socket = -1;
+    bell->armed = false;
+    set_rung(bell);
+}
+
+bool pg_bell_is_idle(const struct pg_bell *bell)
+{
+    return bell->rung && bell->armed;
+}
+
+void pg_bell_ring(struct postgres *postgres)
+{
+    CLEANUP(statement_done) struct statement ring = statement_start(postgres, SQL_RING);
+    struct error ignored;
+
+    pg_bell_rings(postgres);
+    (void)!statement_run(&ring, NULL, &ignored);
+}
+
+/* Our own lock does not stand in our own way, so nobody would ring for us. */
+void pg_bell_rings(struct postgres *postgres)
+{
+    set_rung(&postgres->bell);
+}
+
+static bool add_fd(struct pg_bell *bell, int fd, struct error *err)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+
+    return epoll_ctl(bell->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0 ||
+           error_errno(err, TH_E_UNAVAILABLE, errno, "postgres: epoll");
+}
+
+/* Who waits for the first time has missed all that came before. */
+static bool open_fds(struct pg_bell *bell, struct error *err)
+{
+    if (bell->epoll_fd >= 0)
+        return true;
+    bell->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    bell->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (bell->epoll_fd < 0 || bell->event_fd < 0 || !add_fd(bell, bell->event_fd, err)) {
+        int reason = errno;
+        pg_bell_done(bell);
+        return error_errno(err, TH_E_UNAVAILABLE, reason, "postgres: epoll");
+    }
+    set_rung(bell);
+    return true;
+}
+
+static bool listen_to_channel(struct postgres *postgres, struct error *err)
+{
+    char sql[64];
+    CLEANUP(statement_done) struct statement channel = statement_start(postgres, SQL_CHANNEL);
+    CLEANUP(answer_done) struct answer answer = {0};
+
+    if (!statement_run(&channel, &answer, err))
+        return false;
+    if (!answer_next(&answer))
+        return error_set(err, TH_E_INTERNAL, "postgres: the bell has no name");
+    snprintf(sql, sizeof(sql), "LISTEN %.*s", answer_length(&answer), answer_raw(&answer));
+    return postgres_execute(postgres, sql, postgres_deadline(), err);
+}
+
+/* From here on producers ring. What came before the lock was ours nobody rang for: look again. */
+static bool arm(struct postgres *postgres, struct error *err)
+{
+    struct pg_bell *bell = &postgres->bell;
+    CLEANUP(statement_done) struct statement lock = statement_start(postgres, SQL_ARM);
+
+    if (bell->socket < 0) {
+        if (!listen_to_channel(postgres, err) || !add_fd(bell, PQsocket(postgres->conn), err))
+            return false;
+        bell->socket = PQsocket(postgres->conn);
+    }
+    if (!statement_run(&lock, NULL, err))
+        return false;
+    bell->armed = true;
+    set_rung(bell);
+    return true;
+}
+
+/* The connection is there, and so is all that wakes us. */
+static bool be_armed(struct postgres *postgres, struct error *err)
+{
+    return open_fds(&postgres->bell, err) && postgres_connect(postgres, err) &&
+           (postgres->bell.armed || arm(postgres, err));
+}
+
+bool pg_bell_fd(struct postgres *postgres, int *fd_out, struct error *err)
+{
+    if (!be_armed(postgres, err))
+        return false;
+    *fd_out = postgres->bell.epoll_fd;
+    return true;
+}
+
+static int milliseconds(usec_t left)
+{
+    usec_t rounded = left <= 0 ? 0 : left / USEC_PER_MSEC + (left % USEC_PER_MSEC != 0);
+
+    return rounded > INT_MAX ? INT_MAX : (int)rounded;
+}
+
+bool pg_bell_wait(struct postgres *postgres, usec_t timeout, bool *rang_out, struct error *err)
+{
+    struct pg_bell *bell = &postgres->bell;
+    struct epoll_event event;
+    usec_t start = clock_boot();
+    usec_t left = timeout;
+
+    for (;;) {
+        if (!be_armed(postgres, err))
+            return false;
+        *rang_out = bell->rung;
+        if (bell->rung) {
+            quiet(bell);
+            heads_forget(&postgres->heads);
+            return true;
+        }
+        left = timeout - (clock_boot() - start);
+        if (left <= 0)
+            return true;
+        if (epoll_wait(bell->epoll_fd, &event, 1, milliseconds(left)) < 0 && errno != EINTR)
+            return error_errno(err, TH_E_UNAVAILABLE, errno, "postgres: wait");
+    }
+}

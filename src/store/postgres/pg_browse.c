@@ -1,0 +1,235 @@
+/*
+ * pg_browse.c - jobs for people: one, or a page in order of id.
+ */
+#include "base/cleanup.h"
+#include "store/postgres/answer.h"
+#include "store/postgres/postgres_jobs.h"
+#include "store/postgres/statement.h"
+
+/* Payloads on one page, so that a page of large jobs does not need gigabytes; as in `list`. */
+#define PAGE_BYTES ((size_t)16 << 20)
+
+/* The columns of job_view, in its order. */
+static void read_job(struct answer *answer, struct arena *arena, struct job *job)
+{
+    job->ref = answer_int(answer);
+    job->id = answer_uuid(answer);
+    job->type = answer_text(answer, arena);
+    job->queue = answer_text(answer, arena);
+    job->state = (enum job_state)answer_int(answer);
+    job->encoding = answer_int(answer) == JOB_RAW ? JOB_RAW : JOB_JSON;
+    job->payload = answer_bytes(answer, arena);
+    job->priority = (int)answer_int(answer);
+    job->due = answer_int(answer);
+    job->run_at = answer_int(answer);
+    job->timeout = answer_int(answer);
+    job->attempts = (int)answer_int(answer);
+    job->max_attempts = (int)answer_int(answer);
+    job->executions = answer_int(answer);
+    job->stalls = (int)answer_int(answer);
+    job->max_stalls = (int)answer_int(answer);
+    job->key = answer_text(answer, arena);
+    job->update = keyed_flags_unpack((int)answer_int(answer));
+    job->idempotency_key = answer_text(answer, arena);
+    job->created_at = answer_int(answer);
+    job->started_at = answer_int(answer);
+    job->ended_at = answer_int(answer);
+    job->token = answer_token(answer);
+    job->expires_at = answer_int(answer);
+    job->pool = answer_text(answer, arena);
+    job->worker = (int)answer_int(answer);
+    job->cancel_requested_at = answer_int(answer);
+    job->merged_into = answer_uuid(answer);
+    job->last_error = answer_text(answer, arena);
+    job->failed_at = answer_int(answer);
+    job->reason = (enum job_reason)answer_int(answer);
+    job->exit_code = answer_int_or(answer, JOB_NO_EXIT_CODE);
+    job->signal = (int)answer_int(answer);
+    job->progress_percent = answer_int_or(answer, -1);
+    job->progress_text = answer_text(answer, arena);
+    job->result = answer_bytes(answer, arena);
+    job->output = answer_bytes(answer, arena);
+}
+
+static void read_run(struct answer *answer, struct arena *arena, struct job_run *run)
+{
+    run->execution = answer_int(answer);
+    run->outcome = (enum run_outcome)answer_int(answer);
+    run->pool = answer_text(answer, arena);
+    run->worker = (int)answer_int(answer);
+    run->started_at = answer_int(answer);
+    run->wall = answer_int(answer);
+    run->user = answer_int(answer);
+    run->system = answer_int(answer);
+    run->max_rss_kb = answer_int(answer);
+    run->exit_code = answer_int_or(answer, JOB_NO_EXIT_CODE);
+    run->signal = (int)answer_int(answer);
+    run->error = answer_text(answer, arena);
+}
+
+/* Of a done job the last run lies in another table, so there may be one more than are kept. */
+static bool add_run(struct answer *answer, struct arena *arena, struct job *job, struct error *err)
+{
+    if (job->runs == NULL)
+        job->runs = arena_alloc(arena, (JOB_RUNS_KEPT + 1) * sizeof(*job->runs));
+    if (job->runs == NULL)
+        return error_no_memory(err);
+    if (job->run_count <= JOB_RUNS_KEPT)
+        read_run(answer, arena, &job->runs[job->run_count++]);
+    return true;
+}
+
+static void trim_runs(struct job *job)
+{
+    if (job->run_count <= JOB_RUNS_KEPT)
+        return;
+    job->runs++;
+    job->run_count = JOB_RUNS_KEPT;
+}
+
+static struct job *find_job(struct job_list *jobs, size_t first, int64_t seq)
+{
+    for (size_t i = first; i < jobs->count; i++)
+        if (jobs->items[i].ref == seq)
+            return &jobs->items[i];
+    return NULL;
+}
+
+/* Of all jobs from `first` on. */
+static bool read_runs(struct postgres *postgres, struct job_list *jobs, size_t first,
+                      struct error *err)
+{
+    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_RUNS);
+    CLEANUP(answer_done) struct answer answer = {0};
+
+    statement_array(&call, ARRAY_INT8);
+    for (size_t i = first; i < jobs->count; i++)
+        element_int(&call, jobs->items[i].ref);
+    if (!statement_run(&call, &answer, err))
+        return false;
+    while (answer_next(&answer)) {
+        struct job *job = find_job(jobs, first, answer_int(&answer));
+        if (job != NULL && !add_run(&answer, &jobs->arena, job, err))
+            return false;
+    }
+    for (size_t i = first; i < jobs->count; i++)
+        trim_runs(&jobs->items[i]);
+    return !jobs->arena.failed || error_no_memory(err);
+}
+
+/* Every job that was answered, up to the limit and PAGE_BYTES. */
+static bool read_jobs(struct answer *answer, size_t limit, struct job_list *jobs_out,
+                      bool *more_out, struct error *err)
+{
+    size_t bytes = 0;
+
+    *more_out = false;
+    for (size_t read = 0; answer_next(answer); read++) {
+        *more_out = read == limit || bytes >= PAGE_BYTES;
+        if (*more_out)
+            return true;
+        struct job *job = job_list_add(jobs_out);
+        if (job == NULL)
+            return error_no_memory(err);
+        read_job(answer, &jobs_out->arena, job);
+        bytes += job->payload.length;
+    }
+    return true;
+}
+
+static bool get(struct postgres *postgres, const struct uuid *id, struct job_list *job_out,
+                struct error *err)
+{
+    char text[UUID_TEXT_SIZE];
+    size_t before = job_out->count;
+    bool more;
+    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_GET);
+    CLEANUP(answer_done) struct answer answer = {0};
+
+    statement_uuid(&call, id);
+    if (!statement_run(&call, &answer, err) || !read_jobs(&answer, 1, job_out, &more, err))
+        return false;
+    if (job_out->count == before)
+        return error_set(err, TH_E_NOT_FOUND, "no job %s", uuid_format(id, text));
+    return read_runs(postgres, job_out, before, err);
+}
+
+bool postgres_get(struct store *store, const struct uuid *id, struct job_list *job_out,
+                  struct error *err)
+{
+    struct postgres *postgres = postgres_of(store);
+
+    return statement_begin_read(postgres, err) &&
+           statement_end_read(postgres, get(postgres, id, job_out, err), err);
+}
+
+/* Jobs that are sorted by id in no time; of more, a page is found sooner by going through all. */
+#define FEW_JOBS 20000
+
+static bool choose_statement(struct postgres *postgres, const struct job_filter *filter,
+                             enum sql_statement *which_out, struct error *err)
+{
+    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_COUNT_STATE);
+    CLEANUP(answer_done) struct answer answer = {0};
+
+    *which_out = SQL_LIST;
+    if (!filter->by_state)
+        return true;
+    statement_int2(&call, (int)filter->state);
+    statement_int(&call, FEW_JOBS + 1);
+    if (!statement_run(&call, &answer, err))
+        return false;
+    if (answer_next(&answer) && answer_int(&answer) <= FEW_JOBS)
+        *which_out = SQL_LIST_FEW;
+    return true;
+}
+
+/* A cursor that names no job is a mistake, not the start of some other page. */
+static bool check_cursor(struct postgres *postgres, const struct uuid *after, struct error *err)
+{
+    char text[UUID_TEXT_SIZE];
+    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_SEQ_OF_ID);
+    CLEANUP(answer_done) struct answer answer = {0};
+
+    if (uuid_is_nil(after))
+        return true;
+    statement_uuid(&call, after);
+    if (!statement_run(&call, &answer, err))
+        return false;
+    return answer_next(&answer) ||
+           error_set(err, TH_E_NOT_FOUND, "no job %s to list after: start from the beginning",
+                     uuid_format(after, text));
+}
+
+static bool list(struct postgres *postgres, const struct job_filter *filter,
+                 struct job_list *jobs_out, bool *more_out, struct error *err)
+{
+    enum sql_statement which;
+    size_t before = jobs_out->count;
+
+    if (!check_cursor(postgres, &filter->after, err) ||
+        !choose_statement(postgres, filter, &which, err))
+        return false;
+    CLEANUP(statement_done) struct statement call = statement_start(postgres, which);
+    CLEANUP(answer_done) struct answer answer = {0};
+    statement_uuid(&call, &filter->after);
+    statement_text(&call, filter->queue);
+    statement_text(&call, filter->type);
+    statement_int(&call, (int64_t)filter->limit + 1);
+    if (filter->by_state)
+        statement_int2(&call, (int)filter->state);
+    else
+        statement_null(&call);
+    return statement_run(&call, &answer, err) &&
+           read_jobs(&answer, filter->limit, jobs_out, more_out, err) &&
+           read_runs(postgres, jobs_out, before, err);
+}
+
+bool postgres_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
+                   bool *more_out, struct error *err)
+{
+    struct postgres *postgres = postgres_of(store);
+
+    return statement_begin_read(postgres, err) &&
+           statement_end_read(postgres, list(postgres, filter, jobs_out, more_out, err), err);
+}

@@ -1,0 +1,403 @@
+/*
+ * pg_exchange.c - settle, then reserve, in one round trip and one transaction: all that a
+ * dispatcher does under load.
+ *
+ * Acks without result or output go as arrays, everything else one by one; the server finds out
+ * which of the former are not as plain as they look. What comes back is a list of rows of several
+ * kinds, see the type `exchanged`.
+ */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "store/postgres/answer.h"
+#include "store/postgres/postgres_jobs.h"
+#include "store/postgres/queue_names.h"
+#include "store/postgres/reserved.h"
+#include "store/postgres/spec.h"
+#include "store/postgres/statement.h"
+#include "store/postgres/wanted.h"
+
+#include <string.h>
+
+#define SPECS_MAX ((size_t)1 << 30)
+
+/* What a row is about. */
+enum row_kind {
+    ROW_VERDICT = 0,
+    ROW_JOB = 1,
+    ROW_LIMIT = 2,
+    ROW_BELL = 3,
+    ROW_LOOKED = 4,
+};
+
+/* One call. */
+struct exchange {
+    struct postgres *postgres;
+    const struct settlement_list *finished;
+    const struct reservation *wanted; /* NULL: nothing */
+    usec_t now;
+    enum th_error_code *verdicts;
+    struct job_list *jobs;
+    size_t first; /* of this call in the list, which may have had jobs before */
+
+    struct queue_names queues;
+    const struct settlement **plain; /* owned; in the order of their refs */
+    size_t plain_count;
+    struct buffer items;
+    bool has_items;
+    bool rings;
+};
+
+static void exchange_done(struct exchange *exchange)
+{
+    queue_names_done(&exchange->queues);
+    free(exchange->plain);
+    buffer_done(&exchange->items);
+}
+
+/* ---- what is settled ---- */
+
+static bool is_plain(const struct settlement *settlement)
+{
+    return settlement->kind == SETTLE_ACK && settlement->ref != 0 && !settlement->counts &&
+           settlement->result.data == NULL && settlement->output.data == NULL;
+}
+
+/* Everybody locks leases in this order. */
+static int compare_refs(const void *a, const void *b)
+{
+    int64_t first = (*(const struct settlement *const *)a)->ref;
+    int64_t second = (*(const struct settlement *const *)b)->ref;
+
+    return (first > second) - (first < second);
+}
+
+static int number_of(const struct exchange *exchange, const struct settlement *settlement)
+{
+    return (int)(settlement - exchange->finished->items) + 1;
+}
+
+static bool sort_out(struct exchange *exchange, struct error *err)
+{
+    const struct settlement_list *finished = exchange->finished;
+    struct json_writer json = {.out = &exchange->items};
+
+    exchange->plain = calloc(finished->count + 1, sizeof(struct settlement *));
+    if (exchange->plain == NULL)
+        return error_no_memory(err);
+    json_write_open(&json, NULL, '[');
+    for (size_t i = 0; i < finished->count; i++) {
+        const struct settlement *settlement = &finished->items[i];
+        exchange->verdicts[i] = TH_OK;
+        if (is_plain(settlement)) {
+            exchange->plain[exchange->plain_count++] = settlement;
+            continue;
+        }
+        exchange->has_items = true;
+        spec_add_settlement(&json, (int)i + 1, settlement);
+        if (queue_names_add(&exchange->queues, settlement->queue) == 0)
+            return error_no_memory(err);
+    }
+    json_write_close(&json, ']');
+    qsort(exchange->plain, exchange->plain_count, sizeof(struct settlement *), compare_refs);
+    return buffer_ok(&exchange->items, err);
+}
+
+/* Numbers of queues for the plain ones, and all names; the names come first in the statement. */
+static bool bind_queues(struct exchange *exchange, struct statement *call, int *numbers,
+                        struct error *err)
+{
+    const struct reservation *wanted = exchange->wanted;
+
+    for (size_t i = 0; i < exchange->plain_count; i++) {
+        numbers[i] = queue_names_add(&exchange->queues, exchange->plain[i]->queue);
+        if (numbers[i] == 0)
+            return error_no_memory(err);
+    }
+    for (size_t i = 0; wanted != NULL && i < wanted->queue_count; i++)
+        if (queue_names_add(&exchange->queues, wanted->queues[i].queue) == 0)
+            return error_no_memory(err);
+    queue_names_bind(&exchange->queues, call);
+    return true;
+}
+
+#define EACH_PLAIN(exchange, s)                                                                    \
+    (const struct settlement **at = (exchange)->plain, *s;                                         \
+     at < (exchange)->plain + (exchange)->plain_count && (s = *at, true); at++)
+
+static void bind_leases(const struct exchange *exchange, struct statement *call, const int *numbers)
+{
+    statement_array(call, ARRAY_INT4);
+    for
+        EACH_PLAIN(exchange, s)
+    element_int4(call, number_of(exchange, s));
+    statement_array(call, ARRAY_INT4);
+    for (size_t i = 0; i < exchange->plain_count; i++)
+        element_int4(call, numbers[i]);
+    statement_array(call, ARRAY_UUID);
+    for
+        EACH_PLAIN(exchange, s)
+    element_uuid(call, &s->job);
+    statement_array(call, ARRAY_INT8);
+    for
+        EACH_PLAIN(exchange, s)
+    element_int(call, s->ref);
+    statement_array(call, ARRAY_BYTEA);
+    for
+        EACH_PLAIN(exchange, s)
+    element_token(call, &s->token);
+    statement_array(call, ARRAY_BOOL);
+    for
+        EACH_PLAIN(exchange, s)
+    element_bool(call, s->forget);
+}
+
+/* A member of the run, or nothing when the execution never happened. */
+static void bind_usage(const struct exchange *exchange, struct statement *call, size_t member)
+{
+    statement_array(call, ARRAY_INT8);
+    for
+        EACH_PLAIN(exchange, s)
+        {
+            int64_t value;
+            memcpy(&value, (const char *)&s->run + member, sizeof(value));
+            if (s->has_run)
+                element_int(call, value);
+            else
+                element_null(call);
+        }
+}
+
+static void bind_runs(const struct exchange *exchange, struct statement *call)
+{
+    statement_array(call, ARRAY_INT4);
+    for
+        EACH_PLAIN(exchange, s)
+    element_int4_or_null(call, s->has_run ? s->run.worker : 0);
+    statement_array(call, ARRAY_INT8);
+    for
+        EACH_PLAIN(exchange, s)
+    element_int_or_null(call, s->has_run ? s->run.started_at : 0);
+    bind_usage(exchange, call, offsetof(struct job_run, wall));
+    bind_usage(exchange, call, offsetof(struct job_run, user));
+    bind_usage(exchange, call, offsetof(struct job_run, system));
+    bind_usage(exchange, call, offsetof(struct job_run, max_rss_kb));
+    statement_array(call, ARRAY_INT4);
+    for
+        EACH_PLAIN(exchange, s)
+        {
+            if (s->has_run && s->run.exit_code != JOB_NO_EXIT_CODE)
+                element_int4(call, s->run.exit_code);
+            else
+                element_null(call);
+        }
+}
+
+static bool bind_settlements(struct exchange *exchange, struct statement *call, struct error *err)
+{
+    AUTO_FREE int *numbers = calloc(exchange->plain_count + 1, sizeof(*numbers));
+
+    if (numbers == NULL)
+        return error_no_memory(err);
+    statement_int(call, exchange->now);
+    if (!bind_queues(exchange, call, numbers, err))
+        return false;
+    bind_leases(exchange, call, numbers);
+    bind_runs(exchange, call);
+    statement_text(call, exchange->has_items ? buffer_str(&exchange->items) : NULL);
+    return true;
+}
+
+/* ---- the answer ---- */
+
+static bool read_job(struct exchange *exchange, struct answer *answer, const char *pool,
+                     struct error *err)
+{
+    const struct reservation *wanted = exchange->wanted;
+    struct job *job = job_list_add(exchange->jobs);
+    struct arena *arena = &exchange->jobs->arena;
+
+    if (job == NULL)
+        return error_no_memory(err);
+    job->token = lease_token_make(&wanted->batch, (uint32_t)answer_int(answer));
+    const char *queue = wanted->queues[answer_int(answer) - 1].queue;
+    reserved_read(answer, arena, job);
+    job->executions++;
+    /* Jobs of one queue come together, and share its name. */
+    job->queue = exchange->jobs->count - exchange->first > 1 && strcmp(job[-1].queue, queue) == 0
+                     ? job[-1].queue
+                     : arena_text(arena, queue);
+    job->pool = pool;
+    job->expires_at = exchange->now + wanted->lease_for;
+    job->started_at = exchange->now;
+    return true;
+}
+
+static void read_limit(const struct exchange *exchange, struct answer *answer)
+{
+    size_t share = (size_t)answer_int(answer) - 1;
+    struct share_limit limit = {.is_full = answer_int(answer) != 0};
+
+    for (int i = 0; i < 5; i++)
+        answer_skip(answer);
+    limit.limited_until = answer_int(answer);
+    if (exchange->wanted->limits_out != NULL)
+        exchange->wanted->limits_out[share] = limit;
+}
+
+static bool read_row(struct exchange *exchange, struct answer *answer, const char *pool,
+                     usec_t took, struct error *err)
+{
+    struct head *head;
+
+    switch ((enum row_kind)answer_int(answer)) {
+    case ROW_VERDICT: {
+        size_t n = (size_t)answer_int(answer) - 1;
+        exchange->verdicts[n] = (enum th_error_code)answer_int(answer);
+        return true;
+    }
+    case ROW_JOB:
+        return read_job(exchange, answer, pool, err);
+    case ROW_LIMIT:
+        read_limit(exchange, answer);
+        return true;
+    case ROW_BELL:
+        exchange->rings = true;
+        return true;
+    case ROW_LOOKED:
+        head = heads_find(&exchange->postgres->heads,
+                          exchange->wanted->queues[answer_int(answer) - 1].queue);
+        if (head == NULL)
+            return error_no_memory(err);
+        head_looked(head, exchange->now, took);
+        return true;
+    }
+    return error_set(err, TH_E_INTERNAL, "postgres: an exchange answered a row of no known kind");
+}
+
+static int compare_tokens(const void *a, const void *b)
+{
+    return memcmp(((const struct job *)a)->token.bytes, ((const struct job *)b)->token.bytes,
+                  sizeof(struct lease_token));
+}
+
+/* The server numbers the jobs in order, and answers them in any. */
+static void sort_jobs(struct exchange *exchange)
+{
+    size_t count = exchange->jobs->count - exchange->first;
+
+    if (count > 1)
+        qsort(exchange->jobs->items + exchange->first, count, sizeof(struct job), compare_tokens);
+}
+
+static bool note_heads(struct exchange *exchange, struct error *err)
+{
+    for (size_t i = exchange->first; i < exchange->jobs->count; i++) {
+        const struct job *job = &exchange->jobs->items[i];
+        struct head *head = heads_find(&exchange->postgres->heads, job->queue);
+        if (head == NULL)
+            return error_no_memory(err);
+        head_took(head, job);
+    }
+    return true;
+}
+
+static bool read_answer(struct exchange *exchange, struct answer *answer, usec_t took,
+                        struct error *err)
+{
+    const struct reservation *wanted = exchange->wanted;
+    const char *pool = NULL;
+
+    if (wanted != NULL) {
+        pool = arena_text(&exchange->jobs->arena, wanted->pool);
+        for (size_t i = 0; wanted->limits_out != NULL && i < wanted->queue_count; i++)
+            wanted->limits_out[i] = (struct share_limit){0};
+    }
+    while (answer_next(answer))
+        if (!read_row(exchange, answer, pool, took, err))
+            return false;
+    if (wanted == NULL)
+        return true;
+    sort_jobs(exchange);
+    if (exchange->has_items || wanted->types != NULL)
+        heads_forget(&exchange->postgres->heads);
+    else if (!note_heads(exchange, err))
+        return false;
+    return !exchange->jobs->arena.failed || error_no_memory(err);
+}
+
+static bool run(struct exchange *exchange, struct error *err)
+{
+    CLEANUP(statement_done)
+    struct statement call = statement_start(exchange->postgres, SQL_EXCHANGE);
+    CLEANUP(answer_done) struct answer answer = {0};
+    usec_t start = clock_boot();
+
+    call.writes = true;
+    if (exchange->has_items)
+        heads_forget(&exchange->postgres->heads);
+    if (!bind_settlements(exchange, &call, err) ||
+        !wanted_bind(exchange->postgres, exchange->wanted, exchange->now, &exchange->queues, &call,
+                     err) ||
+        !statement_run(&call, &answer, err))
+        return false;
+    return read_answer(exchange, &answer, clock_boot() - start, err);
+}
+
+bool postgres_exchange(struct store *store, const struct settlement_list *finished,
+                       const struct reservation *wanted, usec_t now,
+                       enum th_error_code *verdicts_out, struct job_list *jobs_out,
+                       struct error *err)
+{
+    CLEANUP(exchange_done)
+    struct exchange exchange = {
+        .postgres = postgres_of(store),
+        .finished = finished,
+        .wanted = wanted,
+        .now = now,
+        .verdicts = verdicts_out,
+        .jobs = jobs_out,
+        .first = wanted != NULL ? jobs_out->count : 0,
+        .items = BUFFER(SPECS_MAX),
+    };
+
+    if (!sort_out(&exchange, err))
+        return false;
+    if (!run(&exchange, err)) {
+        /* Whoever tries again with the same list must not find jobs in it that were never leased.
+         */
+        if (wanted != NULL)
+            jobs_out->count = exchange.first;
+        return false;
+    }
+    if (exchange.rings)
+        pg_bell_ring(exchange.postgres);
+    return true;
+}
+
+bool postgres_held(struct store *store, const char *pool, struct job_list *jobs_out,
+                   struct error *err)
+{
+    struct arena *arena = &jobs_out->arena;
+    CLEANUP(statement_done) struct statement call = statement_start(postgres_of(store), SQL_HELD);
+    CLEANUP(answer_done) struct answer answer = {0};
+
+    statement_text(&call, pool);
+    if (!statement_run(&call, &answer, err))
+        return false;
+    while (answer_next(&answer)) {
+        struct job *job = job_list_add(jobs_out);
+        if (job == NULL)
+            return error_no_memory(err);
+        for (int i = 0; i < 3; i++)
+            answer_skip(&answer);
+        reserved_read(&answer, arena, job);
+        job->queue = answer_text(&answer, arena);
+        job->token = answer_token(&answer);
+        job->expires_at = answer_int(&answer);
+        job->started_at = answer_int(&answer);
+        job->worker = (int)answer_int(&answer);
+        job->cancel_requested_at = answer_int(&answer);
+        job->pool = arena_text(arena, pool);
+    }
+    return !arena->failed || error_no_memory(err);
+}

@@ -1,0 +1,115 @@
+/*
+ * pg_schema.c - numbered migrations, applied in one transaction by one process at a time.
+ */
+#include "store/postgres/pg_schema.h"
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "store/postgres/answer.h"
+#include "store/postgres/statement.h"
+
+#include "postgres_migrations.h"
+
+#define NEWEST ((int)COUNT_OF(sql_migrations))
+
+/* The lowest binary that may use a schema of version NEWEST. */
+#define USABLE_FROM 7
+
+/* A large schema may take its time, and so may those who wait for it. */
+#define MIGRATE_DEADLINE (60 * USEC_PER_SEC)
+
+#define SCRIPT_MAX ((size_t)1 << 20)
+
+/* Version 0 is a schema that has nothing in it yet. */
+bool pg_schema_read(struct postgres *postgres, struct store_schema *schema_out, struct error *err)
+{
+    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_SCHEMA);
+    CLEANUP(answer_done) struct answer answer = {0};
+    struct error problem = {0};
+
+    *schema_out = (struct store_schema){.newest = NEWEST};
+    if (!statement_run(&call, &answer, &problem)) {
+        if (problem.code == TH_E_SCHEMA)
+            return true;
+        *err = problem;
+        return false;
+    }
+    if (!answer_next(&answer))
+        return error_set(err, TH_E_SCHEMA, "postgres: schema %s has no version", postgres->schema);
+    schema_out->version = (int)answer_int(&answer);
+    schema_out->usable_from = (int)answer_int(&answer);
+    return true;
+}
+
+/* All of it in one string is one transaction. */
+static void write_script(const struct postgres *postgres, int version, struct buffer *script)
+{
+    buffer_printf(script, "CREATE SCHEMA IF NOT EXISTS %s;", postgres->schema);
+    for (int i = version; i < NEWEST; i++)
+        buffer_text(script, sql_migrations[i]);
+    buffer_printf(script, "DELETE FROM meta; INSERT INTO meta VALUES (%d, %d)", NEWEST,
+                  USABLE_FROM);
+}
+
+static bool apply_missing(struct postgres *postgres, usec_t deadline, struct error *err)
+{
+    CLEANUP(buffer_done) struct buffer script = BUFFER(SCRIPT_MAX);
+    struct store_schema schema;
+
+    /* Another process may have done it while we waited for our turn. */
+    if (!pg_schema_read(postgres, &schema, err))
+        return false;
+    if (schema.version >= NEWEST)
+        return true;
+    write_script(postgres, schema.version, &script);
+    return buffer_ok(&script, err) &&
+           (postgres_execute(postgres, buffer_str(&script), deadline, err) ||
+            error_prefix(err, "migrate schema %s to version %d", postgres->schema, NEWEST));
+}
+
+/* The lock is the session's, and ends with it at the latest. */
+static bool migrate_schema(struct postgres *postgres, struct error *err)
+{
+    CLEANUP(buffer_done) struct buffer lock = BUFFER(256), unlock = BUFFER(256);
+    usec_t deadline = clock_boot() + MIGRATE_DEADLINE;
+    struct error ignored;
+
+    buffer_printf(&lock,
+                  "SET statement_timeout = 55000;"
+                  "SELECT pg_advisory_lock(hashtextextended('taskharbor %s', 0))",
+                  postgres->schema);
+    buffer_printf(&unlock,
+                  "SELECT pg_advisory_unlock(hashtextextended('taskharbor %s', 0));"
+                  "SET statement_timeout = 4500",
+                  postgres->schema);
+    if (!postgres_execute(postgres, buffer_str(&lock), deadline, err))
+        return false;
+    bool applied = apply_missing(postgres, deadline, err);
+    if (!postgres_execute(postgres, buffer_str(&unlock), deadline, &ignored))
+        postgres_drop(postgres);
+    return applied;
+}
+
+bool pg_schema_prepare(struct postgres *postgres, bool migrate, struct error *err)
+{
+    struct store_schema schema = {0};
+
+    if (!pg_schema_read(postgres, &schema, err))
+        return false;
+    if (schema.version < NEWEST && migrate) {
+        if (!migrate_schema(postgres, err) || !pg_schema_read(postgres, &schema, err))
+            return false;
+    }
+    if (schema.version < NEWEST)
+        return error_set(err, TH_E_SCHEMA,
+                         "postgres: schema %s is at version %d and this program needs %d: run "
+                         "'thctl migrate'",
+                         postgres->schema, schema.version, NEWEST);
+    if (schema.usable_from > NEWEST)
+        return error_set(err, TH_E_SCHEMA,
+                         "postgres: schema %s is at version %d and cannot be used by this program, "
+                         "which knows %d: upgrade TaskHarbor here",
+                         postgres->schema, schema.version, NEWEST);
+    return true;
+}

@@ -1,0 +1,247 @@
+/*
+ * postgres_connection.c - connects, makes the session ours, says what went wrong.
+ *
+ * Invariants:
+ *   - An idle connection is in pipeline mode, with nothing under way.
+ *   - What a session needs (settings, prepared statements, the bell) is made again with each
+ *     connection, so nobody else has to know that it was lost.
+ *   - No text of libpq is shown that could quote the URL.
+ */
+#include "store/postgres/postgres_connection.h"
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "store/postgres/pooler.h"
+#include "store/postgres/sqlstate.h"
+#include "store/postgres/wire.h"
+
+#include "postgres_statements.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Plans must not depend on statistics: a table that was just filled has none. Every statement of
+ * ours has an index for what it looks for, and few rows on the outer side of a join. The server
+ * gives up a little before we do: then it is certain that nothing was changed. */
+#define SESSION_SETTINGS                                                                           \
+    "SET client_min_messages = warning; SET statement_timeout = 4500; SET lock_timeout = 0;"       \
+    "SET default_transaction_isolation = 'read committed'; SET plan_cache_mode = "                 \
+    "force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off;"                     \
+    "SET enable_mergejoin = off; SET enable_bitmapscan = off; SET jit = off;"
+
+#define CONNECT_SECONDS "2" /* for each host, unless the URL says otherwise */
+
+struct postgres *postgres_new(const char *conninfo, const char *schema)
+{
+    struct postgres *postgres = calloc(1, sizeof(*postgres));
+
+    if (postgres == NULL)
+        return NULL;
+    pg_bell_init(&postgres->bell);
+    postgres->conninfo = strdup(conninfo);
+    postgres->schema = strdup(schema);
+    postgres->prepared = calloc(SQL_STATEMENTS, sizeof(*postgres->prepared));
+    if (postgres->conninfo == NULL || postgres->schema == NULL || postgres->prepared == NULL) {
+        postgres_free(postgres);
+        return NULL;
+    }
+    return postgres;
+}
+
+void postgres_drop(struct postgres *postgres)
+{
+    if (postgres->conn == NULL)
+        return;
+    pg_bell_lose(&postgres->bell);
+    PQfinish(postgres->conn);
+    postgres->conn = NULL;
+    memset(postgres->prepared, 0, SQL_STATEMENTS * sizeof(*postgres->prepared));
+}
+
+void postgres_free(struct postgres *postgres)
+{
+    postgres_drop(postgres);
+    pg_bell_done(&postgres->bell);
+    heads_done(&postgres->heads);
+    free(postgres->prepared);
+    free(postgres->schema);
+    free(postgres->conninfo);
+    free(postgres->base.name);
+    free(postgres);
+}
+
+usec_t postgres_deadline(void)
+{
+    return clock_boot() + CALL_DEADLINE;
+}
+
+/* Several lines of the library or the server as one. */
+static void add_line(struct buffer *line, const char *text)
+{
+    bool space = false;
+
+    for (; *text != '\0'; text++) {
+        if (*text == '\n' || *text == '\t' || *text == ' ') {
+            space = line->length > 0;
+            continue;
+        }
+        if (space)
+            buffer_char(line, ' ');
+        space = false;
+        buffer_char(line, *text);
+    }
+}
+
+/* The state that a refused connection does not tell the library's callers. */
+static const char *state_of_refusal(const char *words)
+{
+    static const struct {
+        const char *words, *state;
+    } refusals[] = {
+        {"password authentication failed", "28P01"},
+        {"no password supplied", "28P01"},
+        {"too many", "53300"},
+        {"remaining connection slots", "53300"},
+        {"no pg_hba.conf entry", "28000"},
+        {"authentication failed", "28000"},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(refusals); i++)
+        if (strstr(words, refusals[i].words) != NULL)
+            return refusals[i].state;
+    if (strstr(words, "does not exist") == NULL)
+        return "08001";
+    return strstr(words, "database \"") != NULL ? "3D000" : "28000";
+}
+
+static bool refuse_connection(const PGconn *conn, struct error *err)
+{
+    CLEANUP(buffer_done) struct buffer line = BUFFER(ERROR_TEXT_SIZE);
+    const char *words = PQerrorMessage(conn);
+    const char *advice = sqlstate_find(state_of_refusal(words))->advice;
+
+    add_line(&line, words);
+    return error_set(err, TH_E_UNAVAILABLE, "postgres: %s%s%s", buffer_str(&line),
+                     advice != NULL ? ": " : "", advice != NULL ? advice : "");
+}
+
+bool postgres_error(const PGresult *result, struct error *err)
+{
+    CLEANUP(buffer_done) struct buffer line = BUFFER(ERROR_TEXT_SIZE);
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *words = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    const struct sqlstate_meaning *meaning = sqlstate_find(state);
+
+    add_line(&line, words != NULL ? words : PQresultErrorMessage(result));
+    if (state != NULL && text_starts_with(state, "TH"))
+        return error_set(err, meaning->code, "%s", buffer_str(&line));
+    return error_set(err, meaning->code, "postgres: %s%s%s", buffer_str(&line),
+                     meaning->advice != NULL ? ": " : "",
+                     meaning->advice != NULL ? meaning->advice : "");
+}
+
+bool postgres_lost(struct postgres *postgres, bool wrote, struct error *err)
+{
+    CLEANUP(buffer_done) struct buffer line = BUFFER(ERROR_TEXT_SIZE);
+    bool broken = postgres->conn != NULL && PQstatus(postgres->conn) != CONNECTION_OK;
+
+    if (broken)
+        add_line(&line, PQerrorMessage(postgres->conn));
+    postgres_drop(postgres);
+    return error_set(err, wrote ? TH_E_UNCERTAIN : TH_E_UNAVAILABLE, "postgres: %s%s%s",
+                     broken ? "the connection was lost" : "the server gave no answer in time",
+                     line.length > 0 ? ": " : "", buffer_str(&line));
+}
+
+/* To the end of all results; the last one is kept. */
+static bool collect(struct postgres *postgres, usec_t deadline, PGresult **last_out,
+                    struct error *err)
+{
+    PGresult *next = NULL;
+
+    *last_out = NULL;
+    for (;;) {
+        if (!wire_result(postgres->conn, deadline, &next)) {
+            PQclear(*last_out);
+            return postgres_lost(postgres, false, err);
+        }
+        if (next == NULL)
+            return true;
+        PQclear(*last_out);
+        *last_out = next;
+    }
+}
+
+bool postgres_ask(struct postgres *postgres, const char *sql, usec_t deadline,
+                  PGresult **result_out, struct error *err)
+{
+    *result_out = NULL;
+    if (!postgres_connect(postgres, err))
+        return false;
+    (void)PQexitPipelineMode(postgres->conn);
+    if (PQsendQuery(postgres->conn, sql) != 1 || !wire_flush(postgres->conn, deadline))
+        return postgres_lost(postgres, false, err);
+    if (!collect(postgres, deadline, result_out, err))
+        return false;
+    (void)PQenterPipelineMode(postgres->conn);
+    ExecStatusType status = PQresultStatus(*result_out);
+    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
+        return true;
+    postgres_error(*result_out, err);
+    PQclear(*result_out);
+    *result_out = NULL;
+    return false;
+}
+
+bool postgres_execute(struct postgres *postgres, const char *sql, usec_t deadline,
+                      struct error *err)
+{
+    PGresult *result = NULL;
+    bool done = postgres_ask(postgres, sql, deadline, &result, err);
+
+    PQclear(result);
+    return done;
+}
+
+static bool open_connection(struct postgres *postgres, struct error *err)
+{
+    /* What stands before the URL can be overridden by it, what stands behind it not. */
+    const char *const names[] = {"connect_timeout", "fallback_application_name", "dbname",
+                                 "client_encoding", NULL};
+    const char *const values[] = {CONNECT_SECONDS, "taskharbor", postgres->conninfo, "UTF8", NULL};
+
+    postgres->conn = PQconnectdbParams(names, values, 1);
+    if (postgres->conn == NULL)
+        return error_no_memory(err);
+    if (PQstatus(postgres->conn) == CONNECTION_OK)
+        return PQsetnonblocking(postgres->conn, 1) == 0 || error_no_memory(err);
+    return refuse_connection(postgres->conn, err);
+}
+
+/* The schema is a plain name (conninfo.h), so it can stand in a statement. */
+static bool set_up_session(struct postgres *postgres, struct error *err)
+{
+    char sql[1024];
+
+    snprintf(sql, sizeof(sql), SESSION_SETTINGS " SET search_path = %s, pg_temp", postgres->schema);
+    return postgres_execute(postgres, sql, postgres_deadline(), err) && pooler_check(postgres, err);
+}
+
+bool postgres_connect(struct postgres *postgres, struct error *err)
+{
+    if (postgres->conn != NULL && wire_is_alive(postgres->conn)) {
+        pg_bell_hear(postgres);
+        return true;
+    }
+    postgres_drop(postgres);
+    if (open_connection(postgres, err)) {
+        (void)PQenterPipelineMode(postgres->conn);
+        if (set_up_session(postgres, err))
+            return true;
+    }
+    postgres_drop(postgres);
+    return false;
+}

@@ -1,0 +1,106 @@
+/*
+ * postgres_driver.c - postgres://user@host/database: jobs in a schema of a PostgreSQL database.
+ */
+#include "base/cleanup.h"
+#include "store/postgres/answer.h"
+#include "store/postgres/conninfo.h"
+#include "store/postgres/pg_schema.h"
+#include "store/postgres/postgres_jobs.h"
+#include "store/postgres/statement.h"
+
+static bool postgres_check_url(const struct store_url *url, struct error *err)
+{
+    const char *schema;
+
+    return conninfo_schema(url, &schema, err) && conninfo_check(url, err);
+}
+
+static bool postgres_open(const struct store_url *url, const struct store_options *options,
+                          struct store **store_out, struct error *err)
+{
+    const char *schema;
+
+    if (!conninfo_schema(url, &schema, err) || !conninfo_check(url, err))
+        return false;
+    AUTO_FREE char *conninfo = conninfo_make(url->text);
+    struct postgres *postgres = conninfo != NULL ? postgres_new(conninfo, schema) : NULL;
+    if (postgres == NULL)
+        return error_no_memory(err);
+    postgres->base.driver = &store_postgres;
+    if (!postgres_connect(postgres, err) || !pg_schema_prepare(postgres, options->migrate, err)) {
+        postgres_free(postgres);
+        return false;
+    }
+    *store_out = &postgres->base;
+    return true;
+}
+
+static void postgres_close(struct store *store)
+{
+    postgres_free(postgres_of(store));
+}
+
+static bool postgres_schema(struct store *store, struct store_schema *schema_out, struct error *err)
+{
+    return pg_schema_read(postgres_of(store), schema_out, err);
+}
+
+static bool postgres_read_clock(struct store *store, usec_t *now_out, struct error *err)
+{
+    CLEANUP(statement_done) struct statement call = statement_start(postgres_of(store), SQL_CLOCK);
+    CLEANUP(answer_done) struct answer answer = {0};
+
+    if (!statement_run(&call, &answer, err))
+        return false;
+    if (!answer_next(&answer))
+        return error_set(err, TH_E_INTERNAL, "postgres: the server has no clock");
+    *now_out = answer_int(&answer);
+    return true;
+}
+
+static bool postgres_wait_fd(struct store *store, int *fd_out, struct error *err)
+{
+    return pg_bell_fd(postgres_of(store), fd_out, err);
+}
+
+static bool postgres_wait(struct store *store, usec_t timeout, bool *rang_out, struct error *err)
+{
+    return pg_bell_wait(postgres_of(store), timeout, rang_out, err);
+}
+
+const struct store_driver store_postgres = {
+    .scheme = "postgres",
+    .check_url = postgres_check_url,
+    .open = postgres_open,
+    .close = postgres_close,
+    .schema = postgres_schema,
+    .read_clock = postgres_read_clock,
+    .enqueue = postgres_enqueue,
+    .exchange = postgres_exchange,
+    .held = postgres_held,
+    .heartbeat = postgres_heartbeat,
+    .promote = postgres_promote,
+    .reclaim = postgres_reclaim,
+    .prune = postgres_prune,
+    .cron_enqueue = postgres_cron_enqueue,
+    .cron_last = postgres_cron_last,
+    .cron_mark = postgres_cron_mark,
+    .pool_register = postgres_pool_register,
+    .pools = postgres_pools,
+    .pool_remove = postgres_pool_remove,
+    .pool_remove_silent = postgres_pool_remove_silent,
+    .wait_fd = postgres_wait_fd,
+    .wait = postgres_wait,
+    .get = postgres_get,
+    .list = postgres_list,
+    .failures = postgres_failures,
+    .stats = postgres_stats,
+    .cancel = postgres_cancel,
+    .requeue = postgres_requeue,
+    .remove = postgres_remove,
+    .set_paused = postgres_set_paused,
+};
+
+/* libpq takes either name. */
+const struct store_driver store_postgresql = {
+    .scheme = "postgresql", .check_url = postgres_check_url, .open = postgres_open};

@@ -1,0 +1,342 @@
+-- The pieces that changes of state are made of. Locks are taken in one order: queues (advisory, by
+-- number), keys (by queue and key), the job's row, the row that says where it stands.
+
+-- ---- queues ----
+
+-- Whoever adds or ends leases of a queue has it locked, shared; alone is who counts them all, or
+-- makes next_expiry exact: nobody else's leases are out of sight then.
+CREATE FUNCTION queue_lock(queue_id_ int, alone boolean) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF alone THEN
+        PERFORM pg_advisory_xact_lock('queue'::regclass::oid::int, queue_id_);
+    ELSIF NOT pg_try_advisory_xact_lock_shared('queue'::regclass::oid::int, queue_id_) THEN
+        PERFORM pg_advisory_xact_lock_shared('queue'::regclass::oid::int, queue_id_);
+    END IF;
+END $$;
+
+CREATE FUNCTION queue_make(name_ text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+    found_ int;
+BEGIN
+    LOOP
+        SELECT queue_id INTO found_ FROM queue WHERE name = name_;
+        EXIT WHEN FOUND;
+        INSERT INTO queue (name) VALUES (name_) ON CONFLICT (name) DO NOTHING;
+    END LOOP;
+    RETURN found_;
+END $$;
+
+-- Something became reservable: whoever sleeps has to be woken when this is committed.
+CREATE FUNCTION ring_later() RETURNS void LANGUAGE sql AS $$
+    SELECT set_config('taskharbor.ring', 'yes', true);
+$$;
+
+CREATE FUNCTION has_rung() RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT coalesce(current_setting('taskharbor.ring', true), '') = 'yes';
+$$;
+
+-- Wakes whoever sleeps; called after the commit. A sleeper holds this lock, shared.
+CREATE FUNCTION ring() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF pg_try_advisory_lock('queue'::regclass::oid::int, 0) THEN
+        PERFORM pg_advisory_unlock('queue'::regclass::oid::int, 0);
+    ELSE
+        PERFORM pg_notify('taskharbor_' || 'queue'::regclass::oid, '');
+    END IF;
+END $$;
+
+-- ---- where a job stands ----
+
+CREATE TYPE standing AS (
+    seq bigint, id uuid, queue_id int, type text, priority smallint, due bigint, run_at bigint,
+    timeout bigint, max_attempts int, max_stalls int, attempts int, stalls int, key text,
+    update_flags smallint, state smallint, executions bigint, token bytea, expires_at bigint,
+    pool text, worker int, started_at bigint, cancel_requested_at bigint, ended_by smallint
+);
+
+CREATE FUNCTION standing_of(seq_ bigint) RETURNS standing LANGUAGE sql STABLE AS $$
+    SELECT j.seq, j.id, j.queue_id, j.type, j.priority, j.due, j.run_at, j.timeout, j.max_attempts,
+        j.max_stalls, coalesce(e.attempts, j.attempts), coalesce(e.stalls, j.stalls), j.key,
+        j.update_flags,
+        CASE
+            WHEN l.seq IS NOT NULL THEN 3::smallint
+            WHEN e.seq IS NOT NULL THEN e.state
+            WHEN EXISTS (SELECT 1 FROM ready r WHERE r.queue_id = j.queue_id
+                AND r.priority = j.priority AND r.due = j.due AND r.seq = j.seq) THEN 1::smallint
+            ELSE (SELECT w.state FROM waiting w WHERE w.state IN (0, 2, 4)
+                AND w.due = j.due AND w.seq = j.seq)
+        END,
+        coalesce(l.execution, e.executions, j.executions), coalesce(l.token, e.token), l.expires_at,
+        coalesce(l.pool, e.pool), coalesce(l.worker, e.worker),
+        coalesce(l.started_at, e.started_at),
+        coalesce(l.cancel_requested_at, e.cancel_requested_at), e.ended_by
+    FROM job j
+        LEFT JOIN lease l ON l.queue_id = j.queue_id AND l.seq = j.seq
+        LEFT JOIN ended e ON e.seq = j.seq
+    WHERE j.seq = seq_;
+$$;
+
+CREATE FUNCTION seq_of(id_ uuid) RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT seq FROM job WHERE id = id_;
+$$;
+
+-- NULL when there is no such job.
+CREATE FUNCTION state_of(id_ uuid) RETURNS smallint LANGUAGE sql STABLE AS $$
+    SELECT state FROM job_view WHERE id = id_;
+$$;
+
+-- ---- keys ----
+
+-- Our lock on the key, made if need be. twins_store() removes it when nobody needs it.
+CREATE FUNCTION twins_lock(queue_id_ int, key_ text) RETURNS keyed LANGUAGE plpgsql AS $$
+DECLARE
+    twins keyed;
+BEGIN
+    LOOP
+        SELECT * INTO twins FROM keyed WHERE queue_id = queue_id_ AND key = key_ FOR UPDATE;
+        EXIT WHEN FOUND;
+        INSERT INTO keyed (queue_id, key) VALUES (queue_id_, key_)
+        ON CONFLICT (queue_id, key) DO NOTHING;
+    END LOOP;
+    RETURN twins;
+END $$;
+
+CREATE FUNCTION twins_store(twins keyed) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF twins.waiting IS NULL AND twins.running IS NULL THEN
+        DELETE FROM keyed WHERE queue_id = twins.queue_id AND key = twins.key;
+    ELSE
+        UPDATE keyed SET waiting = twins.waiting, running = twins.running
+        WHERE queue_id = twins.queue_id AND key = twins.key;
+    END IF;
+END $$;
+
+-- Nobody else changes where the job stands from now on. Two ways need no job row, reserve and a
+-- plain ack, and a third is promote: hence the row that says where it stands is locked as well, and
+-- looked for again when it has moved meanwhile.
+CREATE FUNCTION hold(seq_ bigint) RETURNS standing LANGUAGE plpgsql AS $$
+DECLARE
+    held job;
+    twins keyed;
+    none standing;
+BEGIN
+    SELECT queue_id, key INTO held.queue_id, held.key FROM job WHERE seq = seq_;
+    IF NOT FOUND THEN
+        RETURN none;
+    END IF;
+    IF held.key IS NOT NULL THEN
+        twins := twins_lock(held.queue_id, held.key);
+    END IF;
+    FOR attempt IN 1..1000 LOOP
+        SELECT queue_id, priority, due INTO held.queue_id, held.priority, held.due
+        FROM job WHERE seq = seq_ FOR UPDATE;
+        IF NOT FOUND THEN
+            IF held.key IS NOT NULL THEN
+                PERFORM twins_store(twins);
+            END IF;
+            RETURN none;
+        END IF;
+        PERFORM FROM lease WHERE queue_id = held.queue_id AND seq = seq_ FOR UPDATE;
+        EXIT WHEN FOUND;
+        PERFORM FROM ready WHERE queue_id = held.queue_id AND priority = held.priority
+            AND due = held.due AND seq = seq_ FOR UPDATE;
+        EXIT WHEN FOUND;
+        PERFORM FROM waiting WHERE state IN (0, 2, 4) AND due = held.due AND seq = seq_ FOR UPDATE;
+        EXIT WHEN FOUND;
+        PERFORM FROM ended WHERE seq = seq_ FOR UPDATE;
+        EXIT WHEN FOUND;
+    END LOOP;
+    RETURN standing_of(seq_);
+END $$;
+
+-- Whoever held a key only to look lets go of what twins_lock() may have made.
+CREATE FUNCTION let_go(st standing) RETURNS void LANGUAGE sql AS $$
+    DELETE FROM keyed WHERE st.key IS NOT NULL AND queue_id = st.queue_id AND key = st.key
+        AND waiting IS NULL AND running IS NULL;
+$$;
+
+-- ---- places ----
+
+CREATE FUNCTION state_when_due(due_ bigint, now_ bigint) RETURNS smallint LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN due_ > now_ THEN 0 ELSE 1 END::smallint;
+$$;
+
+-- The place that the job's row and st.state say.
+CREATE FUNCTION place_add(st standing) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF st.state = 1 THEN
+        PERFORM ring_later();
+        INSERT INTO ready (queue_id, priority, due, seq, keyed, traces)
+        VALUES (st.queue_id, st.priority, st.due, st.seq, st.key IS NOT NULL,
+            st.key IS NOT NULL OR st.executions > 0 OR st.stalls > 0 OR st.attempts > 0);
+    ELSE
+        INSERT INTO waiting (state, due, seq, queue_id)
+        VALUES (st.state, st.due, st.seq, st.queue_id);
+    END IF;
+END $$;
+
+CREATE FUNCTION place_remove(st standing) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF st.state = 1 THEN
+        DELETE FROM ready WHERE queue_id = st.queue_id AND priority = st.priority
+            AND due = st.due AND seq = st.seq;
+    ELSE
+        DELETE FROM waiting WHERE state = st.state AND due = st.due AND seq = st.seq;
+    END IF;
+END $$;
+
+-- ---- merging, as keyed_merge() of job/keyed.c says ----
+
+-- flags: 1 payload and priority, 2 retry limits, 4 reset counts, from bit 3 on when to take run_at:
+-- 0 always, 1 never, 2 if earlier, 3 if later.
+CREATE FUNCTION merge_moves(waiting_due bigint, newcomer_due bigint, flags int)
+RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE flags >> 3 & 3
+        WHEN 0 THEN true
+        WHEN 1 THEN false
+        WHEN 2 THEN newcomer_due < waiting_due
+        ELSE newcomer_due > waiting_due
+    END;
+$$;
+
+CREATE FUNCTION merge(st standing, newcomer standing, flags int) RETURNS standing
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    IF merge_moves(st.due, newcomer.due, flags) THEN
+        st.run_at := newcomer.run_at;
+        st.due := newcomer.due;
+    END IF;
+    IF flags & 1 <> 0 THEN
+        st.priority := newcomer.priority;
+    END IF;
+    IF flags & 2 <> 0 THEN
+        st.max_attempts := newcomer.max_attempts;
+        st.max_stalls := newcomer.max_stalls;
+        st.timeout := newcomer.timeout;
+    END IF;
+    IF flags & 4 <> 0 THEN
+        st.attempts := 0;
+        st.stalls := 0;
+    END IF;
+    RETURN st;
+END $$;
+
+-- What a blocked job is merged by after a second one was merged into it: whatever either asked for.
+CREATE FUNCTION flags_join(first_ int, second_ int) RETURNS int LANGUAGE sql IMMUTABLE AS $$
+    SELECT ((first_ | second_) & 7) | 8 * CASE
+        WHEN first_ >> 3 & 3 = 0 OR second_ >> 3 & 3 = 1 THEN first_ >> 3 & 3
+        ELSE second_ >> 3 & 3
+    END;
+$$;
+
+CREATE FUNCTION write_merge(st standing, flags int) RETURNS void LANGUAGE sql AS $$
+    UPDATE job SET priority = st.priority, due = st.due, run_at = st.run_at, timeout = st.timeout,
+        max_attempts = st.max_attempts, max_stalls = st.max_stalls, attempts = st.attempts,
+        stalls = st.stalls, update_flags = flags
+    WHERE seq = st.seq;
+$$;
+
+-- ---- leaving ----
+
+CREATE FUNCTION end_write(st standing, state_ int, now_ bigint, ended_by_ int, merged_into_ uuid)
+RETURNS void LANGUAGE sql AS $$
+    INSERT INTO ended (seq, state, queue_id, ended_at, executions, attempts, stalls, token,
+        ended_by, pool, worker, started_at, cancel_requested_at, merged_into)
+    VALUES (st.seq, state_, st.queue_id, now_, st.executions, st.attempts, st.stalls, st.token,
+        ended_by_, st.pool, st.worker, st.started_at, st.cancel_requested_at, merged_into_);
+$$;
+
+-- Everything the job left in any table but its place, its lease and its idempotency record.
+CREATE FUNCTION forget(seq_ bigint) RETURNS void LANGUAGE sql AS $$
+    DELETE FROM ended WHERE seq = seq_;
+    DELETE FROM detail WHERE seq = seq_;
+    DELETE FROM run WHERE seq = seq_;
+    DELETE FROM job WHERE seq = seq_;
+$$;
+
+-- A lease of the queue has ended: whoever found it full is to be woken.
+CREATE FUNCTION drop_lease(queue_id_ int, seq_ bigint) RETURNS void LANGUAGE sql AS $$
+    DELETE FROM lease WHERE queue_id = queue_id_ AND seq = seq_;
+$$;
+
+-- The job of this standing runs no more and does not return: its blocked twin waits in line now.
+CREATE FUNCTION twins_running_ended(st standing, now_ bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    twins keyed;
+    blocked standing;
+BEGIN
+    IF st.key IS NULL THEN
+        RETURN;
+    END IF;
+    twins := twins_lock(st.queue_id, st.key);
+    twins.running := NULL;
+    PERFORM twins_store(twins);
+    IF twins.waiting IS NULL THEN
+        RETURN;
+    END IF;
+    blocked := standing_of(twins.waiting);
+    IF blocked.seq IS NOT NULL THEN
+        PERFORM place_remove(blocked);
+        blocked.state := state_when_due(blocked.due, now_);
+        PERFORM place_add(blocked);
+    END IF;
+END $$;
+
+-- For good. st has the counts as they shall be.
+CREATE FUNCTION leave_ended(st standing, state_ int, now_ bigint, ended_by_ int)
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM drop_lease(st.queue_id, st.seq);
+    PERFORM end_write(st, state_, now_, ended_by_, NULL);
+    PERFORM twins_running_ended(st, now_);
+END $$;
+
+-- Back to waiting in state_, with place, run_at and counts as st says. A blocked twin is merged into
+-- it and ends as cancelled.
+CREATE FUNCTION leave_returned(st standing, state_ smallint, now_ bigint)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    twins keyed;
+    blocked standing;
+    moved boolean := false;
+BEGIN
+    PERFORM drop_lease(st.queue_id, st.seq);
+    IF st.key IS NOT NULL THEN
+        twins := twins_lock(st.queue_id, st.key);
+        IF twins.waiting IS NOT NULL THEN
+            blocked := standing_of(twins.waiting);
+        END IF;
+        IF blocked.seq IS NOT NULL THEN
+            moved := merge_moves(st.due, blocked.due, blocked.update_flags);
+            IF blocked.update_flags & 1 <> 0 THEN
+                UPDATE job SET encoding = other.encoding, payload = other.payload
+                FROM job other WHERE job.seq = st.seq AND other.seq = blocked.seq;
+            END IF;
+            st := merge(st, blocked, blocked.update_flags);
+            PERFORM write_merge(st, blocked.update_flags);
+            PERFORM place_remove(blocked);
+            PERFORM end_write(blocked, 7, now_, NULL, st.id);
+        END IF;
+        twins.waiting := st.seq;
+        twins.running := NULL;
+        PERFORM twins_store(twins);
+    END IF;
+    UPDATE job SET due = st.due, run_at = st.run_at, attempts = st.attempts, stalls = st.stalls,
+        executions = st.executions
+    WHERE seq = st.seq;
+    st.state := CASE WHEN moved THEN state_when_due(st.due, now_) ELSE state_ END;
+    PERFORM place_add(st);
+END $$;
+
+-- Adds to the job's newest executions, of which ten are kept.
+CREATE FUNCTION record_run(st standing, r run) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO run (seq, execution, outcome, pool, worker, started_at, wall, user_time,
+        system_time, max_rss_kb, exit_code, signal, error)
+    VALUES (st.seq, st.executions, r.outcome, st.pool, r.worker, r.started_at, r.wall, r.user_time,
+        r.system_time, r.max_rss_kb, r.exit_code, r.signal, r.error)
+    ON CONFLICT (seq, execution) DO NOTHING;
+    IF st.executions > 10 THEN
+        DELETE FROM run WHERE seq = st.seq AND execution <= st.executions - 10;
+    END IF;
+END $$;

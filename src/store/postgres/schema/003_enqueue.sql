@@ -1,0 +1,221 @@
+-- A job comes in. Looked at in this order: the idempotency record, the id, the key. The first that
+-- answers ends it; otherwise the job is new and gets its row and its place.
+
+CREATE TYPE job_spec AS (
+    id uuid, queue text, type text, encoding smallint, priority smallint, run_at bigint,
+    timeout bigint, max_attempts int, max_stalls int, attempts int, stalls int, key text,
+    update_flags smallint, idempotency_key text, idempotency_expires bigint, payload bytea
+);
+
+CREATE TYPE enqueued AS (id uuid, state smallint, existed boolean, updated boolean);
+
+CREATE FUNCTION standing_of_spec(spec job_spec, queue_id_ int, now_ bigint) RETURNS standing
+LANGUAGE plpgsql AS $$
+DECLARE
+    st standing;
+BEGIN
+    st.id := spec.id;
+    st.queue_id := queue_id_;
+    st.type := spec.type;
+    st.priority := spec.priority;
+    st.run_at := spec.run_at;
+    st.due := coalesce(spec.run_at, now_);
+    st.timeout := spec.timeout;
+    st.max_attempts := spec.max_attempts;
+    st.max_stalls := spec.max_stalls;
+    st.attempts := spec.attempts;
+    st.stalls := spec.stalls;
+    st.executions := 0;
+    st.key := spec.key;
+    st.update_flags := spec.update_flags;
+    RETURN st;
+END $$;
+
+-- The waiting twin takes what the newcomer's flags say, and perhaps another place.
+CREATE FUNCTION update_waiting(twin standing, spec job_spec, newcomer standing, now_ bigint)
+RETURNS smallint LANGUAGE plpgsql AS $$
+DECLARE
+    st standing;
+BEGIN
+    twin := hold(twin.seq);
+    st := merge(twin, newcomer, spec.update_flags);
+    IF merge_moves(twin.due, newcomer.due, spec.update_flags) AND st.state <> 2 THEN
+        st.state := state_when_due(st.due, now_);
+    END IF;
+    IF spec.update_flags & 1 <> 0 THEN
+        UPDATE job SET encoding = spec.encoding, payload = spec.payload WHERE seq = st.seq;
+    END IF;
+    PERFORM place_remove(twin);
+    -- A blocked one is still to be merged into the running one: what its own enqueue asked for must
+    -- not be lost because a later one asked for less.
+    PERFORM write_merge(st, CASE WHEN twin.state = 2
+        THEN flags_join(twin.update_flags, spec.update_flags) ELSE spec.update_flags END);
+    PERFORM place_add(st);
+    RETURN st.state;
+END $$;
+
+CREATE FUNCTION answer_existing(id_ uuid) RETURNS enqueued LANGUAGE sql STABLE AS $$
+    SELECT id_, coalesce(state_of(id_), 5::smallint), true, false;
+$$;
+
+CREATE FUNCTION enqueue_new(spec job_spec, st standing, twins keyed, now_ bigint)
+RETURNS enqueued LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO job (id, queue_id, type, encoding, priority, due, run_at, timeout, max_attempts,
+        max_stalls, attempts, stalls, executions, created_at, key, update_flags, idempotency_key,
+        payload)
+    VALUES (st.id, st.queue_id, st.type, spec.encoding, st.priority, st.due, st.run_at, st.timeout,
+        st.max_attempts, st.max_stalls, st.attempts, st.stalls, 0, now_, st.key,
+        CASE WHEN st.key IS NULL THEN NULL ELSE st.update_flags END, spec.idempotency_key,
+        spec.payload)
+    ON CONFLICT (id) DO NOTHING RETURNING seq INTO st.seq;
+    IF NOT FOUND THEN
+        DELETE FROM idempotency WHERE queue_id = st.queue_id AND key = spec.idempotency_key
+            AND id = spec.id;
+        PERFORM let_go(st);
+        RETURN answer_existing(spec.id);
+    END IF;
+    st.state := CASE WHEN twins.running IS NOT NULL THEN 2 ELSE state_when_due(st.due, now_) END;
+    PERFORM place_add(st);
+    IF st.key IS NOT NULL THEN
+        twins.waiting := st.seq;
+        PERFORM twins_store(twins);
+    END IF;
+    RETURN (st.id, st.state, false, false)::enqueued;
+END $$;
+
+-- One job. Conflicts are raised as TH001 and change nothing; the label comes before their sentence.
+CREATE FUNCTION enqueue_one(spec job_spec, now_ bigint, label text) RETURNS enqueued
+LANGUAGE plpgsql AS $$
+DECLARE
+    queue_id_ int := queue_make(spec.queue);
+    st standing := standing_of_spec(spec, queue_id_, now_);
+    twins keyed;
+    twin standing;
+    stored_id uuid;
+    state_ smallint;
+BEGIN
+    IF spec.idempotency_key IS NOT NULL THEN
+        SELECT id INTO stored_id FROM idempotency
+        WHERE queue_id = queue_id_ AND key = spec.idempotency_key AND expires_at > now_;
+        IF FOUND THEN
+            RETURN answer_existing(stored_id);
+        END IF;
+    END IF;
+    PERFORM FROM job WHERE id = spec.id;
+    IF FOUND THEN
+        RETURN answer_existing(spec.id);
+    END IF;
+    IF spec.idempotency_key IS NOT NULL THEN
+        INSERT INTO idempotency AS record (queue_id, key, id, expires_at)
+        VALUES (queue_id_, spec.idempotency_key, spec.id, spec.idempotency_expires)
+        ON CONFLICT (queue_id, key) DO UPDATE SET id = excluded.id, expires_at = excluded.expires_at
+            WHERE record.expires_at <= now_;
+        IF NOT FOUND THEN
+            SELECT id INTO stored_id FROM idempotency
+            WHERE queue_id = queue_id_ AND key = spec.idempotency_key;
+            RETURN answer_existing(coalesce(stored_id, spec.id));
+        END IF;
+    END IF;
+    IF spec.key IS NOT NULL THEN
+        twins := twins_lock(queue_id_, spec.key);
+        twin := standing_of(coalesce(twins.waiting, twins.running));
+        IF twin.type <> spec.type THEN
+            RAISE EXCEPTION USING ERRCODE = 'TH001', MESSAGE = label || format(
+                'key ''%s'' of queue ''%s'' %s with type ''%s'': a job of type ''%s'' cannot %s',
+                spec.key, spec.queue, CASE WHEN twin.state = 3 THEN 'runs' ELSE 'waits' END,
+                twin.type, spec.type,
+                CASE WHEN twin.state = 3 THEN 'wait for it' ELSE 'update it' END);
+        END IF;
+        IF twin.state <> 3 THEN
+            state_ := update_waiting(twin, spec, st, now_);
+            UPDATE idempotency SET id = twin.id
+            WHERE queue_id = queue_id_ AND key = spec.idempotency_key;
+            RETURN (twin.id, state_, false, true)::enqueued;
+        END IF;
+    END IF;
+    RETURN enqueue_new(spec, st, twins, now_);
+END $$;
+
+-- Several, in order, all or none. All keys are locked first, in one order, so that two such calls
+-- cannot wait for each other.
+CREATE FUNCTION enqueue_items(specs json, now_ bigint)
+RETURNS SETOF enqueued LANGUAGE plpgsql AS $$
+DECLARE
+    spec job_spec;
+    n int := 0;
+    total int := json_array_length(specs);
+BEGIN
+    PERFORM pg_advisory_xact_lock(lock_id) FROM (
+        SELECT DISTINCT hashtextextended('queue'::regclass::oid || ' ' || s.queue || ' '
+            || s.idempotency_key, 0) AS lock_id
+        FROM json_populate_recordset(NULL::job_spec, specs) s
+        WHERE s.idempotency_key IS NOT NULL AND total > 1 ORDER BY 1) locks;
+    PERFORM twins_lock(queue_id_, key) FROM (
+        SELECT queue_make(s.queue) AS queue_id_, s.key
+        FROM json_populate_recordset(NULL::job_spec, specs) s
+        WHERE s.key IS NOT NULL AND total > 1
+        GROUP BY 1, 2 ORDER BY 1, 2) keys;
+    FOR spec IN SELECT * FROM json_populate_recordset(NULL::job_spec, specs) LOOP
+        n := n + 1;
+        RETURN NEXT enqueue_one(spec, now_, CASE WHEN total = 1 THEN '' ELSE 'job ' || n || ': ' END);
+    END LOOP;
+    DELETE FROM keyed k USING (
+        SELECT q.queue_id, s.key FROM json_populate_recordset(NULL::job_spec, specs) s
+            JOIN queue q ON q.name = s.queue
+        WHERE s.key IS NOT NULL AND total > 1) s
+    WHERE k.queue_id = s.queue_id AND k.key = s.key AND k.waiting IS NULL AND k.running IS NULL;
+END $$;
+
+-- Jobs without key or idempotency key, set-wise: most of them. Answers only those that existed.
+CREATE FUNCTION enqueue_plain(now_ bigint, queues text[], ids uuid[], queue_at int[], types text[],
+    encodings int[], priorities int[], run_ats bigint[], timeouts bigint[], max_attempts_ int[],
+    max_stalls_ int[], attempts_ int[], stalls_ int[], payloads bytea[])
+RETURNS TABLE (n int, state_ smallint) LANGUAGE plpgsql AS $$
+DECLARE
+    queue_ids int[];
+    fresh uuid[];
+BEGIN
+    FOR i IN 1..cardinality(queues) LOOP
+        queue_ids[i] := queue_make(queues[i]);
+    END LOOP;
+    WITH added AS (
+        INSERT INTO job (id, queue_id, type, encoding, priority, due, run_at, timeout, max_attempts,
+            max_stalls, attempts, stalls, executions, created_at, payload)
+        SELECT g.id, queue_ids[g.at], g.type, g.encoding, g.priority, coalesce(g.run_at, now_),
+            g.run_at, g.timeout, g.max_attempts, g.max_stalls, g.attempts, g.stalls, 0, now_,
+            g.payload
+        FROM unnest(ids, queue_at, types, encodings, priorities, run_ats, timeouts, max_attempts_,
+            max_stalls_, attempts_, stalls_, payloads) g (id, at, type, encoding, priority, run_at,
+            timeout, max_attempts, max_stalls, attempts, stalls, payload)
+        ON CONFLICT (id) DO NOTHING
+        RETURNING job.seq, job.id, job.queue_id, job.priority, job.due,
+            job.attempts > 0 OR job.stalls > 0 AS traces
+    ), placed AS (
+        INSERT INTO ready (queue_id, priority, due, seq, keyed, traces)
+        SELECT a.queue_id, a.priority, a.due, a.seq, false, a.traces FROM added a WHERE a.due <= now_
+    ), postponed AS (
+        INSERT INTO waiting (state, due, seq, queue_id)
+        SELECT 0, a.due, a.seq, a.queue_id FROM added a WHERE a.due > now_
+    )
+    SELECT array_agg(a.id) INTO fresh FROM added a;
+    IF cardinality(fresh) = cardinality(ids) THEN
+        RETURN;
+    END IF;
+    RETURN QUERY SELECT g.place::int, coalesce(state_of(g.id), 5::smallint) FROM (
+        SELECT u.id, u.place, row_number() OVER (PARTITION BY u.id ORDER BY u.place) AS nth
+        FROM unnest(ids) WITH ORDINALITY u (id, place)) g
+    WHERE g.nth > 1 OR fresh IS NULL OR g.id <> ALL (fresh);
+END $$;
+
+CREATE FUNCTION cron_enqueue(name_ text, slot_ bigint, specs json, now_ bigint)
+RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO cron AS last (name, slot) VALUES (name_, slot_)
+    ON CONFLICT (name) DO UPDATE SET slot = excluded.slot WHERE excluded.slot > last.slot;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    PERFORM enqueue_items(specs, now_);
+    RETURN true;
+END $$;

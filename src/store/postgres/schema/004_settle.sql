@@ -1,0 +1,224 @@
+-- What became of the jobs that were handed out.
+
+CREATE TYPE settlement_spec AS (
+    n int, job uuid, ref bigint, token bytea, kind smallint, counts boolean, forget boolean,
+    run_at bigint, error bytea, reason smallint, result bytea, output bytea, has_run boolean,
+    worker int, started_at bigint, wall bigint, user_time bigint, system_time bigint,
+    max_rss_kb bigint, exit_code int, signal int, run_error bytea, on_dead job_spec
+);
+
+-- The codes of <taskharbor/error.h>: 0 ok, 4 not_found, 5 not_running, 6 lease_expired,
+-- 7 lease_mismatch, 8 conflict.
+CREATE FUNCTION lease_check(st standing, token_ bytea, now_ bigint) RETURNS int
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE
+        WHEN st.seq IS NULL THEN 4
+        WHEN st.state IS DISTINCT FROM 3 THEN 5
+        WHEN st.expires_at <= now_ THEN 6
+        WHEN st.token <> token_ THEN 7
+        ELSE 0
+    END;
+$$;
+
+-- By the ref of a reserved job, when it still is that job's; otherwise by id.
+CREATE FUNCTION seq_by_ref(ref_ bigint, id_ uuid) RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT coalesce((SELECT seq FROM job WHERE seq = ref_ AND id = id_),
+        (SELECT seq FROM job WHERE id = id_));
+$$;
+
+CREATE FUNCTION write_told(seq_ bigint, percent smallint, text_ bytea, result_ bytea, output_ bytea)
+RETURNS void LANGUAGE sql AS $$
+    INSERT INTO detail AS d (seq, progress_percent, progress_text, result, output)
+    VALUES (seq_, percent, text_, result_, output_)
+    ON CONFLICT (seq) DO UPDATE SET
+        progress_text = CASE WHEN excluded.progress_percent IS NULL THEN d.progress_text
+            ELSE excluded.progress_text END,
+        progress_percent = coalesce(excluded.progress_percent, d.progress_percent),
+        result = coalesce(excluded.result, d.result), output = coalesce(excluded.output, d.output);
+$$;
+
+-- What is kept of the execution itself. The last run of a done job lies in its `ended` row.
+CREATE FUNCTION write_traces(st standing, s settlement_spec, outcome_ int, now_ bigint)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    r run;
+BEGIN
+    IF s.kind IN (1, 2) THEN
+        INSERT INTO detail (seq, last_error, failed_at, reason, exit_code, signal)
+        VALUES (st.seq, s.error, now_, s.reason, s.exit_code, s.signal)
+        ON CONFLICT (seq) DO UPDATE SET last_error = excluded.last_error,
+            failed_at = excluded.failed_at, reason = excluded.reason,
+            exit_code = excluded.exit_code, signal = excluded.signal;
+    END IF;
+    IF s.result IS NOT NULL OR s.output IS NOT NULL THEN
+        PERFORM write_told(st.seq, NULL, NULL, s.result, s.output);
+    END IF;
+    IF s.has_run AND s.kind <> 0 THEN
+        r.outcome := outcome_;
+        r.worker := s.worker;
+        r.started_at := s.started_at;
+        r.wall := s.wall;
+        r.user_time := s.user_time;
+        r.system_time := s.system_time;
+        r.max_rss_kb := s.max_rss_kb;
+        r.exit_code := s.exit_code;
+        r.signal := s.signal;
+        r.error := s.run_error;
+        PERFORM record_run(st, r);
+    END IF;
+END $$;
+
+-- outcome: of enum run_outcome, for a settlement kind.
+CREATE FUNCTION settle_end(st standing, s settlement_spec, state_ int, now_ bigint)
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM leave_ended(st, state_, now_, s.kind);
+    IF state_ = 5 AND s.forget THEN
+        PERFORM forget(st.seq);
+        RETURN;
+    END IF;
+    IF state_ = 5 AND s.has_run THEN
+        UPDATE ended SET wall = s.wall, user_time = s.user_time, system_time = s.system_time,
+            max_rss_kb = s.max_rss_kb, exit_code = s.exit_code
+        WHERE seq = st.seq;
+    END IF;
+    PERFORM write_traces(st, s, CASE WHEN state_ = 7 THEN 5 ELSE s.kind END, now_);
+END $$;
+
+CREATE FUNCTION settle_return(st standing, s settlement_spec, later smallint, now_ bigint)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    state_ smallint := 1;
+BEGIN
+    PERFORM write_traces(st, s, s.kind, now_);
+    IF s.kind <> 3 THEN
+        st.run_at := s.run_at;
+        st.due := coalesce(s.run_at, now_);
+        IF st.due > now_ THEN
+            state_ := later;
+        END IF;
+    END IF;
+    PERFORM leave_returned(st, state_, now_);
+END $$;
+
+-- One settlement; the answer is its verdict. Kinds: 0 ack, 1 retry, 2 fail, 3 release, 4 snooze,
+-- 5 cancel.
+CREATE FUNCTION settle_one(s settlement_spec, now_ bigint) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+    st standing := hold(seq_by_ref(s.ref, s.job));
+    verdict int;
+BEGIN
+    IF st.state > 4 AND st.ended_by = s.kind AND st.token = s.token THEN
+        PERFORM let_go(st);
+        RETURN 0;
+    END IF;
+    verdict := lease_check(st, s.token, now_);
+    IF verdict <> 0 THEN
+        PERFORM let_go(st);
+        RETURN verdict;
+    END IF;
+    IF s.counts THEN
+        st.attempts := st.attempts + 1;
+    END IF;
+    IF s.has_run THEN
+        st.worker := coalesce(s.worker, st.worker);
+        st.started_at := coalesce(s.started_at, st.started_at);
+    END IF;
+    IF s.kind = 0 OR s.counts THEN
+        INSERT INTO counted (queue_id, done, failed)
+        VALUES (st.queue_id, (s.kind = 0)::int, s.counts::int);
+    END IF;
+    IF st.cancel_requested_at IS NOT NULL AND s.kind <> 0 THEN
+        s.reason := NULL;
+        PERFORM settle_end(st, s, 7, now_);
+    ELSIF s.kind = 0 THEN
+        PERFORM settle_end(st, s, 5, now_);
+    ELSIF s.kind = 2 THEN
+        PERFORM settle_end(st, s, 6, now_);
+        IF (s.on_dead).id IS NOT NULL THEN
+            PERFORM enqueue_one(s.on_dead, now_, '');
+        END IF;
+    ELSIF s.kind = 5 THEN
+        PERFORM settle_end(st, s, 7, now_);
+    ELSE
+        PERFORM settle_return(st, s, CASE WHEN s.kind = 1 THEN 4 ELSE 0 END::smallint, now_);
+    END IF;
+    RETURN 0;
+END $$;
+
+-- ---- leases that ran out ----
+
+-- Ready again at its old place with one stall more; or cancelled, if that was asked for.
+CREATE FUNCTION take_back(queue_id_ int, seq_ bigint, now_ bigint) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+    st standing := hold(seq_);
+    r run;
+BEGIN
+    IF st.seq IS NULL THEN
+        PERFORM drop_lease(queue_id_, seq_);
+        RETURN true;
+    END IF;
+    IF st.state <> 3 OR st.expires_at > now_ THEN
+        PERFORM let_go(st);
+        RETURN false;
+    END IF;
+    r.outcome := 6;
+    r.worker := st.worker;
+    r.started_at := st.started_at;
+    r.wall := now_ - st.started_at;
+    r.user_time := 0;
+    r.system_time := 0;
+    r.max_rss_kb := 0;
+    PERFORM record_run(st, r);
+    st.stalls := st.stalls + 1;
+    IF st.cancel_requested_at IS NOT NULL THEN
+        PERFORM leave_ended(st, 7, now_, NULL);
+    ELSE
+        st.run_at := NULL;
+        PERFORM leave_returned(st, 1::smallint, now_);
+    END IF;
+    RETURN true;
+END $$;
+
+-- At most limit_ leases of one queue, which the caller has locked alone.
+CREATE FUNCTION reclaim_queue(queue_id_ int, now_ bigint, limit_ bigint) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    moved bigint := 0;
+    seqs bigint[];
+BEGIN
+    SELECT array_agg(seq) INTO seqs FROM (
+        SELECT seq FROM lease WHERE queue_id = queue_id_ AND expires_at <= now_
+        ORDER BY seq LIMIT limit_) old;
+    FOR i IN 1..coalesce(cardinality(seqs), 0) LOOP
+        moved := moved + take_back(queue_id_, seqs[i], now_)::int;
+    END LOOP;
+    UPDATE queue SET next_expiry =
+        (SELECT min(l.expires_at) FROM lease l WHERE l.queue_id = queue_id_)
+    WHERE queue_id = queue_id_;
+    RETURN moved;
+END $$;
+
+-- Of the queues whose leases have ended, those that somebody waits for: the bell has to ring.
+CREATE FUNCTION announce_room(queue_ids int[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE queue SET awaited = false WHERE queue_id = ANY (queue_ids) AND awaited;
+    IF FOUND THEN
+        PERFORM ring_later();
+    END IF;
+END $$;
+
+CREATE FUNCTION reclaim(now_ bigint, limit_ bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    queue_id_ int;
+    moved bigint := 0;
+BEGIN
+    FOR queue_id_ IN SELECT queue_id FROM queue WHERE next_expiry <= now_ ORDER BY queue_id LOOP
+        EXIT WHEN moved >= limit_;
+        PERFORM queue_lock(queue_id_, true);
+        moved := moved + reclaim_queue(queue_id_, now_, limit_ - moved);
+        PERFORM announce_room(ARRAY[queue_id_]);
+    END LOOP;
+    RETURN moved;
+END $$;

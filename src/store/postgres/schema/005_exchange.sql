@@ -1,0 +1,351 @@
+-- Settle, then reserve: all that a dispatcher does under load.
+
+-- ---- rate, as job/rate.c says ----
+
+CREATE FUNCTION rate_burst(count_ bigint, period bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+    SELECT greatest(count_ * 1000000 / period, 1);
+$$;
+
+CREATE FUNCTION rate_cost(count_ bigint, period bigint, starts bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT (starts * period + count_ - 1) / count_;
+$$;
+
+-- How far the queue has been paid ahead of now; not believed when starts cannot have brought it.
+CREATE FUNCTION rate_ahead(count_ bigint, period bigint, spent bigint, now_ bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE
+        WHEN spent IS NULL OR spent <= now_
+            OR spent - now_ > rate_cost(count_, period, rate_burst(count_, period)) + 1000000 THEN 0
+        ELSE spent - now_
+    END;
+$$;
+
+CREATE FUNCTION rate_excess(count_ bigint, period bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN period % count_ <> 0 THEN 1 ELSE 0 END;
+$$;
+
+CREATE FUNCTION rate_allows(count_ bigint, period bigint, ahead bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN ahead = 0 THEN rate_burst(count_, period) ELSE greatest(0,
+        rate_burst(count_, period)
+            - ((ahead - rate_excess(count_, period)) * count_ + period - 1) / period) END;
+$$;
+
+CREATE FUNCTION rate_next(count_ bigint, period bigint, ahead bigint, now_ bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT now_ + greatest(0, ahead - ((rate_burst(count_, period) - 1) * period / count_
+        + rate_excess(count_, period)));
+$$;
+
+-- ---- reserve ----
+
+CREATE TYPE exchanged AS (
+    what smallint, -- 0 a verdict that is not ok, 1 a job, 2 what stood in the way, 3 the bell,
+                   -- 4 a share was looked for from the head of its queue
+    n int, -- of the settlement; of the job's token; of the share
+    code int, -- the verdict; the share of the job; whether the queue is full
+    seq bigint, id uuid, type text, encoding smallint, priority smallint,
+    due bigint, -- or until when the share is limited
+    run_at bigint, timeout bigint, max_attempts int, max_stalls int, attempts int, stalls int,
+    executions bigint, created_at bigint, key text, update_flags smallint, idempotency_key text,
+    payload bytea
+);
+
+-- The first of a queue in line from a place on, locked for us. Of those with a key, only such whose
+-- key nobody holds: we hold places already and must not wait.
+CREATE FUNCTION pick(queue_id_ int, from_priority int, from_due bigint, from_seq bigint,
+    to_priority int, max_ bigint, types_ text[], OUT places tid[], OUT keyed_ boolean)
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF types_ IS NULL THEN
+        SELECT array_agg(p.place), bool_or(p.keyed) INTO places, keyed_ FROM (
+            SELECT r.ctid AS place, r.keyed FROM ready r
+            WHERE r.queue_id = queue_id_ AND r.priority <= to_priority
+                AND (r.priority, r.due, r.seq) > (from_priority, from_due, from_seq)
+            ORDER BY r.priority, r.due, r.seq LIMIT max_ FOR UPDATE SKIP LOCKED) p;
+    ELSE
+        SELECT array_agg(p.place), bool_or(p.keyed) INTO places, keyed_ FROM (
+            SELECT r.ctid AS place, r.keyed FROM ready r JOIN job j ON j.seq = r.seq
+            WHERE r.queue_id = queue_id_ AND r.priority <= to_priority
+                AND (r.priority, r.due, r.seq) > (from_priority, from_due, from_seq)
+                AND j.type = ANY (types_)
+            ORDER BY r.priority, r.due, r.seq LIMIT max_ FOR UPDATE OF r SKIP LOCKED) p;
+    END IF;
+    IF keyed_ THEN
+        SELECT array_agg(p.place) INTO places FROM (
+            SELECT r.ctid AS place FROM ready r WHERE r.ctid = ANY (places) AND NOT r.keyed
+            UNION ALL
+            SELECT * FROM (SELECT r.ctid AS place FROM ready r JOIN job j ON j.seq = r.seq
+                JOIN keyed k ON k.queue_id = r.queue_id AND k.key = j.key
+                WHERE r.ctid = ANY (places) AND r.keyed FOR UPDATE OF k SKIP LOCKED) free) p;
+    END IF;
+END $$;
+
+-- What was picked moves from `ready` to `lease`, in order, with tokens from first_ on.
+CREATE FUNCTION move(queue_id_ int, places tid[], keyed_ boolean, share int, first_ int, now_ bigint,
+    pool_ text, batch bytea, lease_for bigint)
+RETURNS SETOF exchanged LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY
+    WITH gone AS (
+        DELETE FROM ready r WHERE r.ctid = ANY (places)
+        RETURNING r.seq, r.priority, r.due, r.traces
+    ), numbered AS MATERIALIZED (
+        SELECT g.seq, g.priority, g.due, g.traces, j.id, j.type, j.encoding, j.run_at, j.timeout,
+            j.max_attempts, j.max_stalls, j.attempts, j.stalls, j.executions, j.created_at, j.key,
+            j.update_flags, j.idempotency_key, j.payload,
+            (row_number() OVER (ORDER BY g.priority, g.due, g.seq))::int + first_ - 1 AS number
+        FROM gone g JOIN job j ON j.seq = g.seq
+    ), leased AS (
+        INSERT INTO lease (queue_id, seq, execution, token, expires_at, pool, started_at, traces)
+        SELECT queue_id_, m.seq, m.executions + 1, batch || int4send(m.number), now_ + lease_for,
+            pool_, now_, m.traces
+        FROM numbered m
+    ), twins AS (
+        UPDATE keyed k SET waiting = NULL, running = m.seq FROM numbered m
+        WHERE keyed_ AND k.queue_id = queue_id_ AND k.key = m.key
+    )
+    SELECT 1::smallint, m.number, share, m.seq, m.id, m.type, m.encoding, m.priority, m.due,
+        m.run_at, m.timeout, m.max_attempts, m.max_stalls, m.attempts, m.stalls, m.executions,
+        m.created_at, m.key, m.update_flags, m.idempotency_key, m.payload
+    FROM numbered m;
+END $$;
+
+-- ---- settle ----
+
+-- Acks of jobs without key, error, output or earlier runs: the token is compared by the statement
+-- that removes the lease. Answers the numbers of those that it could not settle.
+CREATE FUNCTION settle_plain(now_ bigint, ns int[], queue_ids int[], refs bigint[], tokens bytea[],
+    forgets boolean[], workers int[], starts bigint[], walls bigint[], users bigint[],
+    systems bigint[], rss bigint[], exits int[])
+RETURNS int[] LANGUAGE plpgsql AS $$
+DECLARE
+    settled int[];
+BEGIN
+    WITH done AS MATERIALIZED (
+        DELETE FROM lease l
+        USING unnest(ns, queue_ids, refs, tokens, forgets, workers, starts, walls, users, systems,
+            rss, exits) s (n, queue_id, ref, token, forget, worker, started_at, wall, user_time,
+            system_time, max_rss_kb, exit_code)
+        WHERE l.queue_id = s.queue_id AND l.seq = s.ref AND l.token = s.token
+            AND l.expires_at > now_ AND NOT l.traces
+        RETURNING s.n, l.seq, l.queue_id, s.forget, s.token, l.pool,
+            coalesce(s.worker, l.worker) AS worker,
+            coalesce(s.started_at, l.started_at) AS started_at, s.wall, s.user_time, s.system_time,
+            s.max_rss_kb, s.exit_code
+    ), kept AS (
+        INSERT INTO ended (seq, state, queue_id, ended_at, executions, attempts, stalls, token,
+            ended_by, pool, worker, started_at, wall, user_time, system_time, max_rss_kb, exit_code)
+        SELECT d.seq, 5, d.queue_id, now_, 1, 0, 0, d.token, 0, d.pool, d.worker, d.started_at,
+            d.wall, d.user_time, d.system_time, d.max_rss_kb, d.exit_code
+        FROM done d WHERE NOT d.forget
+    ), forgotten AS (
+        DELETE FROM job j USING done d WHERE j.seq = d.seq AND d.forget
+    ), counts AS (
+        INSERT INTO counted (queue_id, done, failed)
+        SELECT d.queue_id, count(*), 0 FROM done d GROUP BY d.queue_id
+    )
+    SELECT array_agg(d.n) INTO settled FROM done d;
+    IF cardinality(settled) = cardinality(ns) THEN
+        RETURN '{}';
+    END IF;
+    RETURN ARRAY(SELECT u FROM unnest(ns) u WHERE settled IS NULL OR u <> ALL (settled));
+END $$;
+
+-- ---- the whole ----
+
+CREATE FUNCTION exchange(now_ bigint, queues text[], ns int[], queue_at int[], ids uuid[],
+    refs bigint[], tokens bytea[], forgets boolean[], workers int[], starts bigint[],
+    walls bigint[], users bigint[], systems bigint[], rss bigint[], exits int[], items json,
+    pool_ text, batch bytea, lease_for bigint, shares int[], maxes bigint[], runnings bigint[],
+    rate_counts bigint[], rate_periods bigint[], types_ text[], segment_shares int[],
+    segment_priorities int[], segment_dues bigint[], segment_seqs bigint[], segment_ends int[],
+    looks boolean[])
+RETURNS SETOF exchanged LANGUAGE plpgsql AS $$
+DECLARE
+    queue_ids int[];
+    alone boolean[];
+    vacated int[] := '{}';
+    full_ int[] := '{}';
+    left_over int[] := '{}';
+    s settlement_spec;
+    code_ int;
+    number int := 0;
+    q queue;
+    max_ bigint;
+    room bigint;
+    ahead bigint;
+    allowed bigint;
+    taken bigint;
+    picked record;
+    places tid[];
+    keyed_ boolean;
+    some_segments boolean;
+    expiries int[] := '{}';
+BEGIN
+    -- The pool's heartbeat locks the same leases, in another order.
+    IF pool_ IS NOT NULL THEN
+        PERFORM pg_advisory_xact_lock('pool'::regclass::oid::int, hashtext(pool_));
+    END IF;
+    SELECT array_agg(found.queue_id ORDER BY u.n), array_agg(found.next_expiry <= now_ ORDER BY u.n)
+    INTO queue_ids, alone
+    FROM unnest(queues) WITH ORDINALITY u (name, n) LEFT JOIN queue found ON found.name = u.name;
+    FOR i IN 1..coalesce(cardinality(shares), 0) LOOP
+        IF runnings[i] > 0 OR rate_counts[i] > 0 THEN
+            alone[shares[i]] := true;
+        END IF;
+    END LOOP;
+    IF cardinality(queues) = 1 THEN
+        IF queue_ids[1] IS NOT NULL THEN
+            PERFORM queue_lock(queue_ids[1], coalesce(alone[1], false));
+        END IF;
+    ELSE
+        PERFORM queue_lock(u.id, coalesce(u.alone, false))
+        FROM (SELECT v.id, bool_or(v.alone) AS alone FROM unnest(queue_ids, alone) v (id, alone)
+            WHERE v.id IS NOT NULL GROUP BY v.id ORDER BY v.id) u;
+    END IF;
+
+    IF cardinality(ns) > 0 THEN
+        left_over := settle_plain(now_, ns,
+            CASE WHEN cardinality(queues) = 1 THEN array_fill(queue_ids[1], ARRAY[cardinality(ns)])
+                ELSE ARRAY(SELECT queue_ids[a] FROM unnest(queue_at) a) END,
+            refs, tokens, forgets, workers, starts, walls, users, systems, rss, exits);
+        IF cardinality(left_over) < cardinality(ns) THEN
+            vacated := queue_ids;
+        END IF;
+        FOR s IN SELECT u.n, u.id, u.ref, u.token, 0::smallint, false, u.forget, NULL::bigint,
+                NULL::bytea, NULL::smallint, NULL::bytea, NULL::bytea, u.wall IS NOT NULL, u.worker,
+                u.started_at, u.wall, u.user_time, u.system_time, u.rss, u.exit_code, NULL::int,
+                NULL::bytea, NULL::job_spec
+            FROM unnest(ns, ids, refs, tokens, forgets, workers, starts, walls, users, systems, rss,
+                exits) u (n, id, ref, token, forget, worker, started_at, wall, user_time,
+                system_time, rss, exit_code)
+            WHERE cardinality(left_over) > 0 AND u.n = ANY (left_over) ORDER BY u.ref
+        LOOP
+            code_ := settle_one(s, now_);
+            IF code_ <> 0 THEN
+                RETURN NEXT (0, s.n, code_, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                    NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::exchanged;
+            ELSE
+                vacated := queue_ids;
+            END IF;
+        END LOOP;
+    END IF;
+
+    IF items IS NOT NULL THEN
+        FOR s IN SELECT * FROM json_populate_recordset(NULL::settlement_spec, items) i LOOP
+            code_ := settle_one(s, now_);
+            IF code_ <> 0 THEN
+                RETURN NEXT (0, s.n, code_, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                    NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::exchanged;
+            ELSE
+                vacated := queue_ids;
+            END IF;
+        END LOOP;
+    END IF;
+
+    FOR i IN 1..coalesce(cardinality(shares), 0) LOOP
+        CONTINUE WHEN queue_ids[shares[i]] IS NULL OR maxes[i] = 0;
+        SELECT * INTO q FROM queue WHERE queue_id = queue_ids[shares[i]];
+        IF q.next_expiry <= now_ AND alone[shares[i]] THEN
+            PERFORM reclaim_queue(q.queue_id, now_, 1000);
+            vacated := vacated || q.queue_id;
+            SELECT * INTO q FROM queue WHERE queue_id = q.queue_id;
+            some_segments := false;
+        ELSE
+            some_segments := true;
+        END IF;
+        CONTINUE WHEN q.paused_at IS NOT NULL;
+
+        max_ := maxes[i];
+        room := NULL;
+        allowed := NULL;
+        IF rate_counts[i] > 0 THEN
+            ahead := rate_ahead(rate_counts[i], rate_periods[i], q.spent_until, now_);
+            allowed := rate_allows(rate_counts[i], rate_periods[i], ahead);
+            max_ := least(max_, allowed);
+        END IF;
+        IF runnings[i] > 0 THEN
+            SELECT greatest(0, runnings[i] - count(*)) INTO room
+            FROM (SELECT FROM lease WHERE queue_id = q.queue_id LIMIT runnings[i]) live;
+            max_ := least(max_, room);
+        END IF;
+
+        places := '{}';
+        keyed_ := false;
+        IF max_ > 0 THEN
+            IF some_segments THEN
+                FOR k IN 1..coalesce(cardinality(segment_shares), 0) LOOP
+                    CONTINUE WHEN segment_shares[k] <> i;
+                    EXIT WHEN cardinality(places) >= max_;
+                    SELECT * INTO picked FROM pick(q.queue_id, segment_priorities[k],
+                        segment_dues[k], segment_seqs[k], segment_ends[k],
+                        max_ - cardinality(places), types_);
+                    places := places || picked.places;
+                    keyed_ := keyed_ OR coalesce(picked.keyed_, false);
+                END LOOP;
+            END IF;
+            -- From the head: nothing is known, or less than asked for was found.
+            IF cardinality(places) = 0 OR (looks[i] AND cardinality(places) < max_) THEN
+                SELECT * INTO picked FROM pick(q.queue_id, -1, 0, 0, 32767, max_, types_);
+                places := coalesce(picked.places, '{}');
+                keyed_ := coalesce(picked.keyed_, false);
+                RETURN NEXT (4, i, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                    NULL, NULL, NULL, NULL, NULL, NULL, NULL)::exchanged;
+            END IF;
+        END IF;
+        taken := cardinality(places);
+        IF taken > 0 THEN
+            RETURN QUERY SELECT * FROM move(q.queue_id, places, keyed_, i, number, now_, pool_,
+                batch, lease_for);
+            number := number + taken;
+            IF q.next_expiry IS NULL OR q.next_expiry > now_ + lease_for THEN
+                expiries := expiries || q.queue_id;
+            END IF;
+        END IF;
+
+        IF allowed IS NOT NULL AND taken > 0 THEN
+            ahead := ahead + rate_cost(rate_counts[i], rate_periods[i], taken);
+            allowed := allowed - taken;
+            UPDATE queue SET spent_until = now_ + ahead WHERE queue_id = q.queue_id;
+        END IF;
+        IF room IS NOT NULL THEN
+            room := room - taken;
+            IF room = 0 THEN
+                full_ := full_ || q.queue_id;
+            END IF;
+        END IF;
+        IF taken < maxes[i] AND (room = 0 OR allowed = 0) THEN
+            PERFORM FROM ready WHERE queue_id = q.queue_id LIMIT 1;
+            IF FOUND THEN
+                RETURN NEXT (2, i, coalesce(room = 0, false)::int, NULL, NULL, NULL, NULL, NULL,
+                    CASE WHEN allowed = 0
+                        THEN rate_next(rate_counts[i], rate_periods[i], ahead, now_) END,
+                    NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                    NULL)::exchanged;
+                IF room = 0 THEN
+                    UPDATE queue SET awaited = true WHERE queue_id = q.queue_id AND NOT awaited;
+                END IF;
+            END IF;
+        END IF;
+    END LOOP;
+
+    -- At the end and in order, because others may do the same.
+    IF cardinality(expiries) > 0 THEN
+        FOR code_ IN SELECT DISTINCT e FROM unnest(expiries) e ORDER BY e LOOP
+            UPDATE queue SET next_expiry = now_ + lease_for WHERE queue_id = code_
+                AND (next_expiry IS NULL OR next_expiry > now_ + lease_for);
+        END LOOP;
+    END IF;
+    IF cardinality(vacated) > 0 THEN
+        PERFORM FROM queue WHERE queue_id = ANY (vacated) AND queue_id <> ALL (full_) AND awaited;
+        IF FOUND THEN
+            PERFORM announce_room(ARRAY(SELECT v FROM unnest(vacated) v WHERE v <> ALL (full_)));
+        END IF;
+    END IF;
+    IF has_rung() THEN
+        RETURN NEXT (3, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+            NULL, NULL, NULL, NULL, NULL, NULL)::exchanged;
+    END IF;
+END $$;

@@ -1,0 +1,164 @@
+-- Every statement of the PostgreSQL driver, by name: SQL_EXCHANGE is `exchange`. Parameters are
+-- added and columns read in the order they stand here; see statement.h and answer.h.
+
+-- name: begin_read
+BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY
+-- name: commit
+COMMIT
+-- name: rollback
+ROLLBACK
+-- name: clock
+SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+-- name: schema
+SELECT version, usable_from FROM meta
+
+-- The bell ----------------------------------------------------------------------------------
+
+-- name: ring
+SELECT ring()
+-- name: arm
+SELECT pg_advisory_lock_shared('queue'::regclass::oid::int, 0)
+-- name: disarm
+SELECT pg_advisory_unlock_shared('queue'::regclass::oid::int, 0)
+-- name: channel
+SELECT 'taskharbor_' || 'queue'::regclass::oid
+
+-- The path of a job -------------------------------------------------------------------------
+
+-- name: enqueue_plain
+SELECT n, state_ FROM enqueue_plain($1::bigint, $2::text[], $3::uuid[], $4::int[], $5::text[],
+    $6::int[], $7::int[], $8::bigint[], $9::bigint[], $10::int[], $11::int[], $12::int[], $13::int[],
+    $14::bytea[])
+-- name: enqueue_items
+SELECT id, state, existed, updated FROM enqueue_items($1::json, $2::bigint)
+-- name: exchange
+SELECT what, n, code, seq, id, type, encoding, priority, due, run_at, timeout, max_attempts,
+    max_stalls, attempts, stalls, executions, created_at, key, update_flags, idempotency_key, payload
+FROM exchange($1::bigint, $2::text[], $3::int[], $4::int[], $5::uuid[], $6::bigint[], $7::bytea[],
+    $8::boolean[], $9::int[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[],
+    $14::bigint[], $15::int[], $16::json, $17::text, $18::bytea, $19::bigint, $20::int[],
+    $21::bigint[], $22::bigint[], $23::bigint[], $24::bigint[], $25::text[], $26::int[], $27::int[],
+    $28::bigint[], $29::bigint[], $30::int[], $31::boolean[])
+-- name: held
+SELECT 1::smallint, 0, 0, l.seq, j.id, j.type, j.encoding, j.priority, j.due, j.run_at, j.timeout,
+    j.max_attempts, j.max_stalls, j.attempts, j.stalls, l.execution, j.created_at, j.key,
+    j.update_flags, j.idempotency_key, j.payload, q.name, l.token, l.expires_at, l.started_at,
+    l.worker, l.cancel_requested_at
+FROM lease l JOIN job j ON j.seq = l.seq JOIN queue q ON q.queue_id = l.queue_id
+WHERE l.pool = $1::text
+ORDER BY l.seq
+-- name: heartbeat
+SELECT n, verdict, cancel FROM heartbeat($1::text, $2::bytea, $3::bigint, $4::bigint, $5::text[],
+    $6::uuid[], $7::bigint[], $8::bytea[], $9::int[], $10::int[], $11::bytea[], $12::bytea[])
+
+-- Upkeep ------------------------------------------------------------------------------------
+
+-- name: promote
+SELECT moved, next_due FROM promote($1::int, $2::bigint, $3::bigint)
+-- name: reclaim
+SELECT reclaim($1::bigint, $2::bigint), has_rung()
+-- name: prune
+SELECT prune($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint)
+-- name: cron_enqueue
+SELECT cron_enqueue($1::text, $2::bigint, $3::json, $4::bigint)
+-- name: cron_last
+SELECT slot FROM cron WHERE name = $1::text
+-- name: cron_mark
+INSERT INTO cron (name, slot) VALUES ($1::text, $2::bigint) ON CONFLICT (name) DO NOTHING
+-- name: pool_put
+INSERT INTO pool (name, host, pid, started_at, beat_at, status)
+VALUES ($1::text, $2::text, $3::bigint, $4::bigint, $5::bigint, $6::bytea)
+ON CONFLICT (name) DO UPDATE SET host = excluded.host, pid = excluded.pid,
+    started_at = excluded.started_at, beat_at = excluded.beat_at, status = excluded.status
+-- name: pools
+SELECT name, host, pid, started_at, beat_at, status FROM pool ORDER BY name
+-- name: pool_remove
+DELETE FROM pool WHERE name = $1::text RETURNING name
+-- name: pools_remove_silent
+WITH silent AS (DELETE FROM pool WHERE beat_at < $1::bigint RETURNING *)
+SELECT name, host, pid, started_at, beat_at, status FROM silent ORDER BY name
+
+-- For people --------------------------------------------------------------------------------
+
+-- name: cancel
+SELECT * FROM cancel($1::uuid[], $2::bigint)
+-- name: requeue
+SELECT * FROM requeue($1::uuid[], $2::bigint, $3::bigint)
+-- name: remove
+SELECT * FROM remove($1::uuid[])
+-- name: set_paused
+SELECT set_paused($1::text, $2::bigint)
+-- name: seq_of_id
+SELECT seq FROM job WHERE id = $1::uuid
+-- name: get
+SELECT * FROM job_view WHERE id = $1::uuid
+-- Of a page that has 16 MiB of payloads already, the next one comes without: nobody reads it.
+-- name: list
+SELECT v.seq, v.id, v.type, v.queue, v.state, v.encoding,
+    CASE WHEN p.before < 16777216 THEN v.payload ELSE '' END, v.priority, v.due, v.run_at,
+    v.timeout, v.attempts, v.max_attempts, v.executions, v.stalls, v.max_stalls, v.key,
+    v.update_flags, v.idempotency_key, v.created_at, v.started_at, v.ended_at, v.token,
+    v.expires_at, v.pool, v.worker, v.cancel_requested_at, v.merged_into, v.last_error,
+    v.failed_at, v.reason, v.exit_code, v.signal, v.progress_percent, v.progress_text, v.result,
+    v.output
+FROM (SELECT f.id, sum(f.size) OVER (ORDER BY f.id) - f.size AS before FROM (
+    SELECT j.id, octet_length(j.payload) AS size FROM job_view j
+    WHERE j.id > $1::uuid AND ($2::text IS NULL OR j.queue = $2)
+        AND ($3::text IS NULL OR j.type = $3) AND ($5::smallint IS NULL OR j.state = $5)
+    ORDER BY j.id LIMIT $4::bigint) f) p
+    JOIN job_view v ON v.id = p.id
+ORDER BY v.id
+-- When few are in the state, this starts from the table that has just them.
+-- name: list_few
+SELECT v.seq, v.id, v.type, v.queue, v.state, v.encoding,
+    CASE WHEN p.before < 16777216 THEN v.payload ELSE '' END, v.priority, v.due, v.run_at,
+    v.timeout, v.attempts, v.max_attempts, v.executions, v.stalls, v.max_stalls, v.key,
+    v.update_flags, v.idempotency_key, v.created_at, v.started_at, v.ended_at, v.token,
+    v.expires_at, v.pool, v.worker, v.cancel_requested_at, v.merged_into, v.last_error,
+    v.failed_at, v.reason, v.exit_code, v.signal, v.progress_percent, v.progress_text, v.result,
+    v.output
+FROM (SELECT f.id, sum(f.size) OVER (ORDER BY f.id) - f.size AS before FROM (
+    SELECT j.id, octet_length(j.payload) AS size FROM (
+        SELECT seq FROM ready WHERE $5::smallint = 1
+        UNION ALL SELECT seq FROM waiting WHERE state = $5
+        UNION ALL SELECT seq FROM lease WHERE $5 = 3
+        UNION ALL SELECT seq FROM ended WHERE state = $5) t JOIN job j ON j.seq = t.seq
+    WHERE j.id > $1::uuid AND ($3::text IS NULL OR j.type = $3)
+        AND ($2::text IS NULL OR j.queue_id = (SELECT queue_id FROM queue WHERE name = $2))
+    ORDER BY j.id LIMIT $4::bigint) f) p
+    JOIN job_view v ON v.id = p.id
+ORDER BY v.id
+-- name: count_state
+SELECT count(*) FROM (
+    SELECT 1 FROM ready WHERE $1::smallint = 1
+    UNION ALL SELECT 1 FROM waiting WHERE state = $1
+    UNION ALL SELECT 1 FROM ended WHERE state = $1
+    LIMIT $2::bigint) counted_up
+-- name: runs
+SELECT seq, execution, outcome, pool, worker, started_at, wall, user_time, system_time, max_rss_kb,
+    exit_code, signal, error
+FROM run WHERE seq = ANY ($1::bigint[])
+UNION ALL
+SELECT seq, executions, 0, pool, worker, started_at, wall, user_time, system_time, max_rss_kb,
+    exit_code, NULL, NULL
+FROM ended WHERE seq = ANY ($1) AND wall IS NOT NULL
+ORDER BY 1, 2
+-- The limit comes before the join, so that no more jobs are looked at than are shown.
+-- name: failures
+SELECT v.id, v.type, v.queue, v.state, v.attempts, v.max_attempts, v.last_error, v.failed_at,
+    v.reason
+FROM (SELECT seq FROM detail WHERE failed_at IS NOT NULL
+    ORDER BY failed_at DESC, seq DESC LIMIT $1::bigint) f JOIN job_view v ON v.seq = f.seq
+ORDER BY v.failed_at DESC, v.seq DESC
+-- name: stats
+WITH counts AS (
+    SELECT queue_id, 1::smallint AS state, count(*) AS jobs, min(due) AS oldest FROM ready GROUP BY queue_id
+    UNION ALL SELECT queue_id, state, count(*), NULL FROM waiting GROUP BY state, queue_id
+    UNION ALL SELECT queue_id, 3, count(*), NULL FROM lease GROUP BY queue_id
+    UNION ALL SELECT queue_id, state, count(*), NULL FROM ended GROUP BY state, queue_id)
+SELECT q.name, q.paused_at,
+    (SELECT sum(done)::bigint FROM counted n WHERE n.queue_id = q.queue_id),
+    (SELECT sum(failed)::bigint FROM counted n WHERE n.queue_id = q.queue_id),
+    c.state, c.jobs, c.oldest
+FROM queue q LEFT JOIN counts c ON c.queue_id = q.queue_id
+ORDER BY q.name

@@ -1,0 +1,59 @@
+/*
+ * wire.c - libpq without blocking.
+ */
+#include "store/postgres/wire.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+
+/* poll() takes milliseconds: rounded up, so that a wait is never cut to a busy loop. */
+static int milliseconds_until(usec_t deadline)
+{
+    usec_t left = deadline - clock_boot();
+
+    if (left <= 0)
+        return 0;
+    usec_t milliseconds = left / USEC_PER_MSEC + 1;
+    return milliseconds > INT_MAX ? INT_MAX : (int)milliseconds;
+}
+
+static bool await(PGconn *conn, short events, usec_t deadline)
+{
+    struct pollfd poll_fd = {.fd = PQsocket(conn), .events = events};
+    int ready;
+
+    do
+        ready = poll(&poll_fd, 1, milliseconds_until(deadline));
+    while (ready < 0 && errno == EINTR);
+    if (ready <= 0)
+        return false;
+    return (poll_fd.revents & POLLIN) == 0 || PQconsumeInput(conn) == 1;
+}
+
+bool wire_flush(PGconn *conn, usec_t deadline)
+{
+    int left;
+
+    /* Reads as well: the server may wait for us to take its answers before it takes more. */
+    while ((left = PQflush(conn)) == 1)
+        if (!await(conn, POLLIN | POLLOUT, deadline))
+            return false;
+    return left == 0;
+}
+
+bool wire_result(PGconn *conn, usec_t deadline, PGresult **result_out)
+{
+    while (PQisBusy(conn))
+        if (!await(conn, POLLIN, deadline))
+            return false;
+    *result_out = PQgetResult(conn);
+    return *result_out != NULL || PQstatus(conn) == CONNECTION_OK;
+}
+
+bool wire_is_alive(PGconn *conn)
+{
+    return PQstatus(conn) == CONNECTION_OK && PQconsumeInput(conn) == 1;
+}

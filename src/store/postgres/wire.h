@@ -1,0 +1,21 @@
+/*
+ * wire.h - libpq without blocking: what was queued is sent and what comes back is read, within a
+ * deadline (boot time).
+ */
+#ifndef POSTGRES_WIRE_H
+#define POSTGRES_WIRE_H
+
+#include "base/base.h"
+
+#include <libpq-fe.h>
+
+/* False when the connection broke or the deadline has passed; the connection is of no use then. */
+bool wire_flush(PGconn *conn, usec_t deadline) MUST_CHECK;
+
+/* The next result, or NULL between two statements; false as above. */
+bool wire_result(PGconn *conn, usec_t deadline, PGresult **result_out) MUST_CHECK;
+
+/* Reads what has come by itself; false when the other end is gone. */
+bool wire_is_alive(PGconn *conn) MUST_CHECK;
+
+#endif
