@@ -3,6 +3,8 @@
  */
 #include "bench/bench.h"
 
+#include "bench/postgres/pg_ways.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,9 @@ void bench_die(const char *what, const struct error *err)
 
 const char *bench_fresh_path(const char *folder)
 {
+    if (strstr(folder, "://") != NULL)
+        return pg_fresh_url(folder);
+
     static const char *const suffixes[] = {"", "-wal", "-shm", "-lock", "-bell"};
     static char path[4096];
     char victim[4200];

@@ -36,7 +36,8 @@ void bench_run(const char *folder, const struct bench_row *row);
 /* Ends the program with a sentence. */
 void bench_die(const char *what, const struct error *err) __attribute__((noreturn));
 
-/* A file name in the folder, after removing what an earlier round left there. */
+/* A file name in the folder, or a URL on the server, after removing what an earlier round left
+ * there. */
 const char *bench_fresh_path(const char *folder);
 
 /* The payload every job has: JSON of BENCH_PAYLOAD bytes. */

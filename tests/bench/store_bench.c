@@ -1,14 +1,16 @@
 /*
- * store_bench.c - the SQLite store next to bare SQLite calls in the same run.
+ * store_bench.c - a store next to bare calls in the same run.
  *
- *     store-bench FOLDER [BACKLOG | exchange]
+ *     store-bench FOLDER [BACKLOG | exchange]            SQLite, in a folder on the disk that matters
+ *     store-bench postgres://... [BACKLOG]    PostgreSQL, in a schema of its own
  *
- * FOLDER should be on the disk that matters; BACKLOG is the long queue, 1,000,000 by default. With
- * `exchange` only the last row of the table is measured, for a comparison with whole pools.
+ * BACKLOG is the long queue, 1,000,000 by default. With `exchange` only the last row of the table is
+ * measured, for a comparison with whole pools.
  */
 #include "base/base.h"
 #include "base/text.h"
 #include "bench/bench.h"
+#include "bench/postgres/pg_ways.h"
 #include "bench/ways.h"
 
 #include <stdio.h>
@@ -41,8 +43,12 @@ int main(int argc, char **argv)
     if (argc == 3 && text_equal(argv[2], "exchange"))
         return measure_exchange(argv[1]);
     if (argc < 2 || (argc > 2 && !text_to_int(argv[2], 1000, 100000000, &backlog))) {
-        fprintf(stderr, "usage: store-bench FOLDER [BACKLOG | exchange]\n");
+        fprintf(stderr, "usage: store-bench FOLDER|postgres://... [BACKLOG | exchange]\n");
         return 2;
+    }
+    if (text_starts_with(argv[1], "postgres://")) {
+        pg_print(argv[1], (size_t)backlog);
+        return EXIT_SUCCESS;
     }
     bench_print_head();
     for (size_t i = 0; i < COUNT_OF(rows); i++)

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct store *bench_store(const char *path)
 {
@@ -18,7 +19,7 @@ struct store *bench_store(const char *path)
     struct store *store = NULL;
     struct error err;
 
-    snprintf(url, sizeof(url), "sqlite:%s", path);
+    snprintf(url, sizeof(url), "%s%s", strstr(path, "://") != NULL ? "" : "sqlite:", path);
     if (!store_open(url, &options, &store, &err))
         bench_die("open", &err);
     return store;

@@ -14,7 +14,7 @@
 #define NEWEST ((int)COUNT_OF(sql_migrations))
 
 /* The lowest binary that may use a schema of version NEWEST. */
-#define USABLE_FROM 7
+#define USABLE_FROM 8
 
 /* A large schema may take its time, and so may those who wait for it. */
 #define MIGRATE_DEADLINE (60 * USEC_PER_SEC)

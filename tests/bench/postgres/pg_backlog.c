@@ -1,0 +1,76 @@
+/*
+ * pg_backlog.c - does a long queue make exchanges slower, and does somebody who holds an old
+ * snapshot?
+ *
+ * The dispatcher's loop on a queue that is as long at the end as at the start, because as many jobs
+ * are enqueued as are done.
+ */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "bench/postgres/pg_bare.h"
+#include "bench/postgres/pg_ways.h"
+#include "bench/store_ways.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FEW    10000
+#define BATCH  1000
+#define ROUNDS 300
+
+static void exchange_once(struct store *store, struct job_list *jobs)
+{
+    struct queue_share share = {.queue = JOB_QUEUE_DEFAULT, .max = BATCH};
+    struct reservation wanted = bench_wanted(&share);
+    struct settlement finished[BATCH];
+    enum th_error_code verdicts[BATCH];
+    struct settlement_list list = {finished, jobs->count};
+    struct job_list next = {0};
+    struct error err;
+
+    for (size_t i = 0; i < jobs->count; i++)
+        finished[i] = (struct settlement){.job = jobs->items[i].id,
+                                          .queue = jobs->items[i].queue,
+                                          .token = jobs->items[i].token,
+                                          .ref = jobs->items[i].ref,
+                                          .kind = SETTLE_ACK,
+                                          .forget = true};
+    if (!store_exchange(store, &list, &wanted, store_now(store), verdicts, &next, &err))
+        bench_die("exchange", &err);
+    job_list_done(jobs);
+    *jobs = next;
+}
+
+static double rate_of(struct store *store)
+{
+    CLEANUP(job_list_done) struct job_list jobs = {0};
+    usec_t elapsed = 0;
+
+    for (size_t i = 0; i < ROUNDS; i++) {
+        bench_fill(store, (struct bench_size){BATCH, BATCH});
+        usec_t start = clock_boot();
+        exchange_once(store, &jobs);
+        elapsed += clock_boot() - start;
+    }
+    return (double)(BATCH * ROUNDS) * (double)USEC_PER_SEC / (double)elapsed;
+}
+
+void pg_backlog_print(const char *url, size_t backlog)
+{
+    CLEANUP(store_close) struct store *store = bench_store(pg_fresh_url(url));
+
+    bench_fill(store, (struct bench_size){FEW, BATCH});
+    double few = rate_of(store);
+    PGconn *holder = pg_bare_enter(url);
+    pg_bare_exec(holder, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM meta");
+    double held = rate_of(store);
+    double held_longer = rate_of(store);
+    PQfinish(holder);
+    bench_fill(store, (struct bench_size){backlog, BATCH});
+    double many = rate_of(store);
+    printf("exchange 1000, %-19d %10.0f jobs/s\n", FEW, few);
+    printf("  with a held snapshot             %10.0f jobs/s: %.2f of that\n", held, held / few);
+    printf("  and %6d jobs later             %10.0f jobs/s: %.2f of that\n", BATCH * ROUNDS,
+           held_longer, held_longer / few);
+    printf("exchange 1000, %-19zu %10.0f jobs/s: %.2f of that\n", backlog, many, many / few);
+}
