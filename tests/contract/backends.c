@@ -136,7 +136,27 @@ static const struct backend backends[] = {
         .clean_up = postgres_clean_up,
         .backdoor = &postgres_backdoor,
     },
+    {
+        .name = "postgres-sql",
+        .bad_url = "postgres://127.0.0.1:1/nobody_listens_here",
+        .fresh_url = postgres_fresh_url,
+        .clean_up = postgres_clean_up,
+        .backdoor = &postgres_backdoor,
+        .adopt = postgres_adopt,
+    },
 };
+
+bool backend_open(const struct backend *backend, const char *url, struct store **store_out,
+                  struct error *err)
+{
+    const struct store_options options = {.migrate = true};
+
+    if (!store_open(url, &options, store_out, err))
+        return false;
+    if (backend->adopt != NULL)
+        backend->adopt(*store_out);
+    return true;
+}
 
 const struct backend *backend_find(const char *name)
 {

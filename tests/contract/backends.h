@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/uuid.h"
+#include "store/store.h"
 
 #include <stdio.h>
 
@@ -58,6 +59,9 @@ struct backend {
     void (*clean_up)(const char *root);
 
     const struct backdoor *backdoor;
+
+    /* Another way in, for producers: from now on the handle enqueues by it. NULL: there is none. */
+    void (*adopt)(struct store *store);
 };
 
 extern const struct backdoor sqlite_backdoor;
@@ -65,6 +69,13 @@ extern const struct backdoor postgres_backdoor;
 
 /* postgres_backdoor.c: every schema of the database whose name starts like this. */
 void postgres_drop_schemas(const char *url, const char *prefix);
+
+/* postgres_producers.c: the handle enqueues by the SQL function for producers. */
+void postgres_adopt(struct store *store);
+
+/* store_open(), with the backend's way in. */
+bool backend_open(const struct backend *backend, const char *url, struct store **store_out,
+                  struct error *err) MUST_CHECK;
 
 /* NULL when there is none of that name. */
 const struct backend *backend_find(const char *name);

@@ -147,14 +147,13 @@ void race_report(struct racer *racer, const void *record, size_t size)
 static void run_racer(struct racer *racer, const struct race_pipes *pipes, bool opens,
                       racer_main *main)
 {
-    const struct store_options options = {.migrate = true};
     struct error err = {0};
     char byte = 'r';
 
     close(pipes->start[1]);
     close(pipes->report[0]);
     racer->report_fd = pipes->report[1];
-    bool opened = !opens || store_open(racer->scene->url, &options, &racer->store, &err);
+    bool opened = !opens || backend_open(scene_backend(), racer->scene->url, &racer->store, &err);
 
     /* Also the one that cannot take part is counted, or the others would wait for ever. */
     child_must(write(pipes->ready[1], &byte, 1) == 1, &err);

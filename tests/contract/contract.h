@@ -32,6 +32,7 @@ Suite *states_suite(void);
 Suite *held_suite(void);
 Suite *file_suite(void);
 Suite *model_suite(void);
+Suite *producers_suite(void);
 
 /* A group of cases with time enough for the slowest: no case is about how long it takes. */
 TCase *contract_group(Suite *suite, const char *name);

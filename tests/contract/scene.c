@@ -88,11 +88,10 @@ void scene_close(struct scene *scene)
 
 void scene_reopen(struct scene *scene)
 {
-    const struct store_options options = {.migrate = true};
     struct error err = {0};
 
     store_close(&scene->store);
-    MUST(store_open(scene->url, &options, &scene->store, &err));
+    MUST(backend_open(run.backend, scene->url, &scene->store, &err));
 }
 
 struct job scene_job(struct scene *scene)

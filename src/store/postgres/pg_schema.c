@@ -101,6 +101,11 @@ bool pg_schema_prepare(struct postgres *postgres, bool migrate, struct error *er
         if (!migrate_schema(postgres, err) || !pg_schema_read(postgres, &schema, err))
             return false;
     }
+    if (schema.version == 0)
+        return error_set(err, TH_E_UNAVAILABLE,
+                         "postgres: no schema %s here (the first enqueue or 'thctl migrate' makes "
+                         "it)",
+                         postgres->schema);
     if (schema.version < NEWEST)
         return error_set(err, TH_E_SCHEMA,
                          "postgres: schema %s is at version %d and this program needs %d: run "

@@ -21,10 +21,12 @@
     " ORDER BY priority, due, seq LIMIT $2::bigint FOR UPDATE SKIP LOCKED),"                       \
     " gone AS (DELETE FROM ready WHERE ctid = ANY (ARRAY(SELECT place FROM next))"                 \
     " RETURNING seq, priority, due, traces),"                                                      \
-    " taken AS MATERIALIZED (SELECT g.seq, g.due, g.traces, j.id, j.type, j.executions, j.payload,"  \
+    " taken AS MATERIALIZED (SELECT g.seq, g.due, g.traces, j.id, j.type, j.executions, "          \
+    "j.payload,"                                                                                   \
     " (row_number() OVER (ORDER BY g.priority, g.due, g.seq))::int AS n"                           \
     " FROM gone g JOIN job j ON j.seq = g.seq),"                                                   \
-    " leased AS (INSERT INTO lease (queue_id, seq, execution, token, expires_at, pool, started_at,"  \
+    " leased AS (INSERT INTO lease (queue_id, seq, execution, token, expires_at, pool, "           \
+    "started_at,"                                                                                  \
     " traces) SELECT 1, seq, executions + 1, $4::bytea || int4send(n), $3::bigint + 30000000,"     \
     " 'bench', $3, traces FROM taken)"                                                             \
     " SELECT seq, payload, due, id, type FROM taken ORDER BY n"
@@ -43,7 +45,8 @@
     " forgotten AS (DELETE FROM job j USING done d WHERE j.seq = d.seq)," TAKE
 
 #define ENQUEUE                                                                                    \
-    "WITH added AS (INSERT INTO job (id, queue_id, type, encoding, priority, due, attempts, stalls," \
+    "WITH added AS (INSERT INTO job (id, queue_id, type, encoding, priority, due, attempts, "      \
+    "stalls,"                                                                                      \
     " executions, created_at, payload) SELECT gen_random_uuid(), 1, 'noop:job', 0, 5, $2::bigint," \
     " 0, 0, 0, $2, $3::bytea FROM generate_series(1, $1::bigint) RETURNING seq, due)"              \
     " INSERT INTO ready SELECT 1, 5, due, seq, false, false FROM added"
@@ -109,8 +112,9 @@ static void exchange_once(struct raw_loop *loop, size_t batch)
 
     random_bytes(token, sizeof(token));
     pg_bare_array(&loop->array, loop->seqs, loop->count);
-    const char *values[] = {loop->array.data,    (const char *)&limit,     (const char *)&now,
-                            (const char *)token, (const char *)&loop->due, (const char *)&loop->seq};
+    const char *values[] = {loop->array.data,         (const char *)&limit,
+                            (const char *)&now,       (const char *)token,
+                            (const char *)&loop->due, (const char *)&loop->seq};
     const int lengths[] = {(int)loop->array.length, sizeof(limit),     sizeof(now),
                            sizeof(token),           sizeof(loop->due), sizeof(loop->seq)};
     PGresult *result = pg_bare_run(loop->conn, "exchange", 6, values, lengths);
