@@ -55,6 +55,7 @@ struct store_driver {
 
     /* Whether such a URL can be meant; touches nothing. */
     bool (*check_url)(const struct store_url *url, struct error *err);
+    /* NULL: check_url says why such a URL can be meant, but not opened. */
     bool (*open)(const struct store_url *url, const struct store_options *options,
                  struct store **store_out, struct error *err);
     void (*close)(struct store *store);
@@ -121,5 +122,8 @@ extern const struct store_driver store_sqlite;
 extern const struct store_driver store_memory;
 extern const struct store_driver store_postgres;
 extern const struct store_driver store_postgresql; /* the same by its other name */
+extern const struct store_driver store_redis;
+extern const struct store_driver store_redis_sentinel;
+extern const struct store_driver store_rediss; /* only says why it cannot be opened */
 
 #endif

@@ -18,10 +18,8 @@
 #include <string.h>
 
 static const struct store_driver *const drivers[] = {
-    &store_sqlite,
-    &store_memory,
-    &store_postgres,
-    &store_postgresql,
+    &store_sqlite, &store_memory,         &store_postgres, &store_postgresql,
+    &store_redis,  &store_redis_sentinel, &store_rediss,
 };
 
 /* ---- open and close ---- */
@@ -41,7 +39,8 @@ static bool refuse_scheme(const struct store_url *url, struct error *err)
     CLEANUP(buffer_done) struct buffer known = BUFFER(256);
 
     for (size_t i = 0; i < COUNT_OF(drivers); i++)
-        buffer_printf(&known, "%s%s:", i == 0 ? "" : ", ", drivers[i]->scheme);
+        if (drivers[i]->open != NULL)
+            buffer_printf(&known, "%s%s:", i == 0 ? "" : ", ", drivers[i]->scheme);
     return error_set(err, TH_E_INVALID, "%s: this build has no backend '%s' (it has %s)",
                      url->shown, url->scheme, buffer_str(&known));
 }
@@ -80,6 +79,8 @@ bool store_open(const char *url_text, const struct store_options *options, struc
         return false;
     if (!find_driver(url.scheme, &driver))
         return refuse_scheme(&url, err);
+    if (driver->open == NULL)
+        return driver->check_url(&url, err);
     if (!driver->open(&url, options, &store, err))
         return false;
     store->max_payload = options->max_payload != 0 ? options->max_payload : JOB_PAYLOAD_DEFAULT;

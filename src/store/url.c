@@ -212,6 +212,12 @@ bool url_check_options(const struct store_url *url, const char *const *known, si
     return true;
 }
 
+bool url_decode(const char *text, size_t length, struct arena *arena, const char **text_out,
+                struct error *err)
+{
+    return decode((struct span){text, length}, arena, text_out, err);
+}
+
 void url_done(struct store_url *url)
 {
     arena_done(&url->arena);

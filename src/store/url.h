@@ -38,6 +38,10 @@ const char *url_option(const struct store_url *url, const char *name);
 bool url_check_options(const struct store_url *url, const char *const *known, size_t known_count,
                        struct error *err) MUST_CHECK;
 
+/* A part of the text itself with its %XX escapes decoded, for drivers that take it apart. */
+bool url_decode(const char *text, size_t length, struct arena *arena, const char **text_out,
+                struct error *err) MUST_CHECK;
+
 void url_done(struct store_url *url);
 
 #endif

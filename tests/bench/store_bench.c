@@ -1,11 +1,11 @@
 /*
  * store_bench.c - a store next to bare calls in the same run.
  *
- *     store-bench FOLDER [BACKLOG | exchange]            SQLite, in a folder on the disk that matters
- *     store-bench postgres://... [BACKLOG]    PostgreSQL, in a schema of its own
+ *     store-bench FOLDER [BACKLOG | exchange]            SQLite, in a folder on the disk that
+ * matters store-bench postgres://... [BACKLOG]    PostgreSQL, in a schema of its own
  *
- * BACKLOG is the long queue, 1,000,000 by default. With `exchange` only the last row of the table is
- * measured, for a comparison with whole pools.
+ * BACKLOG is the long queue, 1,000,000 by default. With `exchange` only the last row of the table
+ * is measured, for a comparison with whole pools.
  */
 #include "base/base.h"
 #include "base/text.h"

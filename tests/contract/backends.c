@@ -113,12 +113,20 @@ static void postgres_clean_up(const char *root)
     postgres_drop_schemas(postgres_server(), prefix);
 }
 
+/* Each store has a prefix of its own on one server. */
+static void redis_fresh_url(const char *root, const char *serial, char url[BACKEND_URL_SIZE])
+{
+    snprintf(url, BACKEND_URL_SIZE, "%s?prefix=contract-%s-%s", redis_backdoor_server(), root,
+             serial);
+}
+
 static const struct backend backends[] = {
     {
         .name = "sqlite",
         .bad_url = SQLITE_SCHEME "/dev/null/jobs.db",
         .fresh_url = sqlite_fresh_url,
         .clean_up = sqlite_clean_up,
+        .blocked = TH_E_UNAVAILABLE,
         .backdoor = &sqlite_backdoor,
     },
     {
@@ -127,6 +135,7 @@ static const struct backend backends[] = {
         .fleeting = true,
         .fresh_url = memory_fresh_url,
         .clean_up = memory_clean_up,
+        .blocked = TH_E_UNAVAILABLE,
         .backdoor = &sqlite_backdoor,
     },
     {
@@ -143,6 +152,14 @@ static const struct backend backends[] = {
         .clean_up = postgres_clean_up,
         .backdoor = &postgres_backdoor,
         .adopt = postgres_adopt,
+    },
+    {
+        .name = "redis",
+        .bad_url = "redis://127.0.0.1:1/0",
+        .blocked = TH_E_UNCERTAIN,
+        .fresh_url = redis_fresh_url,
+        .clean_up = redis_backdoor_clean_up,
+        .backdoor = &redis_backdoor,
     },
 };
 

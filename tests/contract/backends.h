@@ -10,6 +10,8 @@
 #include "base/uuid.h"
 #include "store/store.h"
 
+#include <taskharbor/error.h>
+
 #include <stdio.h>
 
 #define BACKEND_URL_SIZE 512
@@ -51,6 +53,10 @@ struct backend {
     const char *bad_url; /* well formed, but nothing can be there */
     bool fleeting;       /* its stores go away with their last user */
 
+    /* What a call says that nobody let through in time. A server that has been sent the call may
+     * still have it, and only itself knows. */
+    enum th_error_code blocked;
+
     /* Where nothing is yet. `root` and `serial` are names; no two runs have the same root, no two
      * stores of a run the same serial. */
     void (*fresh_url)(const char *root, const char *serial, char url[BACKEND_URL_SIZE]);
@@ -76,6 +82,12 @@ void postgres_adopt(struct store *store);
 /* store_open(), with the backend's way in. */
 bool backend_open(const struct backend *backend, const char *url, struct store **store_out,
                   struct error *err) MUST_CHECK;
+
+extern const struct backdoor redis_backdoor;
+
+/* The server's URL from TH_REDIS, without options; ends the program when there is none. */
+const char *redis_backdoor_server(void);
+void redis_backdoor_clean_up(const char *root);
 
 /* NULL when there is none of that name. */
 const struct backend *backend_find(const char *name);

@@ -1,0 +1,196 @@
+/*
+ * redis_address.c - takes apart what follows redis: in a URL.
+ */
+#include "store/redis/redis_address.h"
+
+#include "base/text.h"
+#include "job/job.h"
+
+#include <string.h>
+
+#define PORT_REDIS       6379
+#define PORT_SENTINEL    26379
+#define DATABASE_MAX     1000000
+#define PREFIX_DEFAULT   "th"
+#define PREFIX_MAX       64
+#define REPLICAS_MAX     100
+#define EXPECTED         "write redis://[user:password@]host:6379/0"
+#define EXPECTED_MASTERS "write redis+sentinel://host:26379,host:26379/master-name/0"
+
+static const char *const option_names[] = {"prefix", "wait_replicas"};
+
+static const char *expected(const struct redis_address *address)
+{
+    return address->master != NULL ? EXPECTED_MASTERS : EXPECTED;
+}
+
+static bool refuse(const struct redis_address *address, const char *what, struct error *err)
+{
+    return error_set(err, TH_E_INVALID, "%s: %s: %s", address->shown, what, expected(address));
+}
+
+/* [user][:password] */
+static bool parse_login(struct redis_address *address, const char *text, size_t length,
+                        struct error *err)
+{
+    const char *colon = memchr(text, ':', length);
+    size_t user = colon != NULL ? (size_t)(colon - text) : length;
+
+    if (user > 0 && !url_decode(text, user, &address->arena, &address->user, err))
+        return false;
+    if (colon == NULL)
+        return refuse(address, "a user needs a password", err);
+    return url_decode(colon + 1, length - user - 1, &address->arena, &address->password, err);
+}
+
+static bool parse_port(const struct redis_address *address, const char *text, int *port_out,
+                       struct error *err)
+{
+    int64_t port;
+
+    if (!text_to_int(text, 1, 65535, &port))
+        return refuse(address, "a port is 1 to 65535", err);
+    *port_out = (int)port;
+    return true;
+}
+
+/* HOST[:PORT]; an IPv6 address stands in brackets. */
+static bool parse_host(struct redis_address *address, const char *text, size_t length,
+                       struct error *err)
+{
+    struct redis_host *host = &address->hosts[address->host_count];
+    const char *bracket = length > 0 && text[0] == '[' ? memchr(text, ']', length) : NULL;
+    const char *name = bracket != NULL ? text + 1 : text;
+    const char *rest = bracket != NULL ? bracket + 1 : text;
+    const char *colon = memchr(rest, ':', length - (size_t)(rest - text));
+    const char *end = colon != NULL ? colon : text + length;
+    size_t name_length = (size_t)((bracket != NULL ? bracket : end) - name);
+
+    if (name_length == 0)
+        return refuse(address, "names no host", err);
+    if (!url_decode(name, name_length, &address->arena, &host->name, err))
+        return false;
+    host->port = address->master != NULL ? PORT_SENTINEL : PORT_REDIS;
+    if (colon != NULL) {
+        size_t digits = length - (size_t)(colon + 1 - text);
+        if (!parse_port(address, arena_text_of(&address->arena, colon + 1, digits), &host->port,
+                        err))
+            return false;
+    }
+    address->host_count++;
+    return true;
+}
+
+static bool parse_hosts(struct redis_address *address, const char *text, size_t length,
+                        struct error *err)
+{
+    while (true) {
+        const char *comma = memchr(text, ',', length);
+        size_t one = comma != NULL ? (size_t)(comma - text) : length;
+        if (address->host_count == REDIS_HOSTS_MAX)
+            return refuse(address, "names too many hosts", err);
+        if (!parse_host(address, text, one, err))
+            return false;
+        if (comma == NULL)
+            break;
+        text += one + 1;
+        length -= one + 1;
+    }
+    return address->master != NULL || address->host_count == 1 ||
+           refuse(address, "names several hosts; of a cluster one is enough", err);
+}
+
+/* /DB, or nothing. */
+static bool parse_database(struct redis_address *address, const char *text, struct error *err)
+{
+    int64_t database = 0;
+
+    if (text[0] == '\0' || text[1] == '\0')
+        return true;
+    if (!text_to_int(text + 1, 0, DATABASE_MAX, &database))
+        return refuse(address, "a database is a number", err);
+    address->database = (int)database;
+    return true;
+}
+
+/* /MASTER in front of the database. */
+static bool parse_master(struct redis_address *address, const char **rest, struct error *err)
+{
+    size_t length = **rest == '/' ? strcspn(*rest + 1, "/") : 0;
+
+    if (length == 0)
+        return refuse(address, "does not say what the sentinels call the server", err);
+    if (!url_decode(*rest + 1, length, &address->arena, &address->master, err))
+        return false;
+    *rest += 1 + length;
+    return true;
+}
+
+static bool parse_location(struct redis_address *address, const char *text, struct error *err)
+{
+    if (!text_starts_with(text, "//"))
+        return refuse(address, "names no host", err);
+    text += 2;
+    size_t authority = strcspn(text, "/");
+    const char *rest = text + authority;
+    const char *at = memrchr(text, '@', authority);
+    const char *hosts = at != NULL ? at + 1 : text;
+
+    if (at != NULL && !parse_login(address, text, (size_t)(at - text), err))
+        return false;
+    return (address->master == NULL || parse_master(address, &rest, err)) &&
+           parse_hosts(address, hosts, (size_t)(text + authority - hosts), err) &&
+           parse_database(address, rest, err);
+}
+
+static bool parse_prefix(struct redis_address *address, const char *value, struct error *err)
+{
+    address->prefix = value != NULL ? arena_text(&address->arena, value) : PREFIX_DEFAULT;
+    return (job_name_is_valid(address->prefix) && strlen(address->prefix) <= PREFIX_MAX) ||
+           error_set(err, TH_E_INVALID, "%s: prefix is 1 to %d of A-Z a-z 0-9 _ . : -",
+                     address->shown, PREFIX_MAX);
+}
+
+static bool parse_replicas(struct redis_address *address, const char *value, struct error *err)
+{
+    int64_t replicas = 0;
+
+    if (value != NULL && !text_to_int(value, 0, REPLICAS_MAX, &replicas))
+        return error_set(err, TH_E_INVALID, "%s: wait_replicas is 0 to %d, not '%s'",
+                         address->shown, REPLICAS_MAX, value);
+    address->wait_replicas = (int)replicas;
+    return true;
+}
+
+static bool parse(const struct store_url *url, struct redis_address *address, struct error *err)
+{
+    const char *location = url->text + strlen(url->scheme) + 1;
+
+    address->shown = arena_text(&address->arena, url->shown);
+    if (text_equal(url->scheme, "redis+sentinel"))
+        address->master = "";
+    location = arena_text_of(&address->arena, location, strcspn(location, "?"));
+    return url_check_options(url, option_names, COUNT_OF(option_names), err) &&
+           parse_location(address, location, err) &&
+           parse_prefix(address, url_option(url, "prefix"), err) &&
+           parse_replicas(address, url_option(url, "wait_replicas"), err) &&
+           (!address->arena.failed || error_no_memory(err));
+}
+
+bool redis_address_parse(const struct store_url *url, struct redis_address *address_out,
+                         struct error *err)
+{
+    *address_out = (struct redis_address){0};
+    if (parse(url, address_out, err))
+        return true;
+    redis_address_done(address_out);
+    return false;
+}
+
+void redis_address_done(struct redis_address *address)
+{
+    if (address->password != NULL)
+        explicit_bzero((char *)address->password, strlen(address->password));
+    arena_done(&address->arena);
+    *address = (struct redis_address){0};
+}

@@ -1,0 +1,26 @@
+/*
+ * redis_bell.h - wakes who sleeps, by a message on the channel PREFIX:bell that names the queue.
+ *
+ * A queue is rung for once, until somebody has looked at it since and found too little
+ * (exchange.lua) or has heard the ring (here): under load nobody is rung for. The descriptor is an
+ * epoll that stays the same when the connection behind it is another.
+ */
+#ifndef REDIS_BELL_H
+#define REDIS_BELL_H
+
+#include "base/base.h"
+#include "base/error.h"
+#include "store/redis/redis_link.h"
+
+struct redis;
+
+struct redis_bell {
+    struct redis_link link; /* of its own: a subscriber can do nothing else */
+    int epoll_fd;           /* -1: nobody has listened yet */
+    bool missed;            /* the connection was lost: something may have rung meanwhile */
+};
+
+void redis_bell_init(struct redis_bell *bell);
+void redis_bell_done(struct redis_bell *bell);
+
+#endif

@@ -1,0 +1,196 @@
+/*
+ * redis_connection.c - the nodes of a store, and commands for them.
+ */
+#define REDIS_SCRIPTS /* this is the one file that has their texts */
+#include "store/redis/redis_connection.h"
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "store/redis/redis_cluster.h"
+#include "store/redis/redis_sentinel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY_MAX 512
+
+/* ---- nodes ---- */
+
+bool redis_node_find(struct redis *redis, const char *name, int port, size_t *node_out,
+                     struct error *err)
+{
+    for (*node_out = 0; *node_out < redis->node_count; ++*node_out) {
+        const struct redis_host *host = &redis->nodes[*node_out].host;
+        if (host->port == port && text_equal(host->name, name))
+            return true;
+    }
+    if (redis->node_count == REDIS_NODES_MAX)
+        return error_set(err, TH_E_UNAVAILABLE, "redis: the cluster has more than %d nodes",
+                         REDIS_NODES_MAX);
+    struct redis_node *nodes =
+        reallocarray(redis->nodes, redis->node_count + 1, sizeof(*redis->nodes));
+    if (nodes == NULL)
+        return error_no_memory(err);
+    redis->nodes = nodes;
+    char *copy = strdup(name);
+    if (copy == NULL)
+        return error_no_memory(err);
+    nodes[redis->node_count++] = (struct redis_node){.host = {.name = copy, .port = port}};
+    return true;
+}
+
+bool redis_node_open(struct redis *redis, size_t node, struct error *err)
+{
+    struct redis_node *target = &redis->nodes[node];
+
+    if (!redis_link_is_down(&target->link))
+        return true;
+    if (redis->address.master != NULL)
+        return redis_sentinel_open(redis, &target->link, err);
+    return redis_link_open(&target->link, target->host, &redis->address, redis->deadline, err);
+}
+
+static bool connect_first(struct redis *redis, struct error *err)
+{
+    const struct redis_host *host = &redis->address.hosts[0];
+    size_t node;
+
+    redis_begin(redis);
+    return redis_node_find(redis, host->name, host->port, &node, err) &&
+           redis_node_open(redis, node, err) && redis_cluster_detect(redis, err);
+}
+
+bool redis_connect(struct redis_address *address, struct redis **redis_out, struct error *err)
+{
+    struct redis *redis = calloc(1, sizeof(*redis));
+
+    if (redis == NULL)
+        return error_no_memory(err);
+    redis->address = *address;
+    *address = (struct redis_address){0};
+    redis_bell_init(&redis->bell);
+    if (!connect_first(redis, err)) {
+        redis_disconnect(redis);
+        return false;
+    }
+    *redis_out = redis;
+    return true;
+}
+
+void redis_disconnect(struct redis *redis)
+{
+    for (size_t i = 0; i < redis->node_count; i++) {
+        redis_link_close(&redis->nodes[i].link);
+        free((char *)redis->nodes[i].host.name);
+    }
+    free(redis->nodes);
+    free(redis->slot_nodes);
+    redis_bell_done(&redis->bell);
+    redis_names_done(&redis->known);
+    redis_names_done(&redis->queues);
+    redis_address_done(&redis->address);
+    free(redis->base.name);
+    free(redis);
+}
+
+void redis_begin(struct redis *redis)
+{
+    redis->deadline = clock_boot() + CALL_DEADLINE;
+}
+
+/* ---- commands ---- */
+
+/* Read-only scripts can be repeated without a doubt. */
+static bool script_writes(enum redis_script script)
+{
+    return strstr(redis_scripts[script].text, "flags=no-writes") == NULL;
+}
+
+static struct redis_command *add_script(struct redis_batch *batch, enum redis_script script,
+                                        size_t keys)
+{
+    struct redis_command *command = redis_batch_add(batch);
+
+    if (command == NULL)
+        return NULL;
+    command->script = script;
+    command->writes = script_writes(script);
+    redis_command_text(command, "EVALSHA");
+    redis_command_text(command, redis_scripts[script].sha);
+    redis_command_int(command, (int64_t)keys);
+    return command;
+}
+
+/* A key, which also says where the command goes. */
+static void add_key(struct redis_command *command, const struct buffer *key)
+{
+    redis_command_bytes(command, key->data, key->length);
+    command->slot = redis_cluster_slot(buffer_str(key));
+}
+
+void redis_command_base(const struct redis *redis, struct redis_command *command, const char *queue)
+{
+    CLEANUP(buffer_done) struct buffer key = BUFFER(KEY_MAX);
+
+    buffer_printf(&key, "%s:{%s}:", redis->address.prefix, queue);
+    add_key(command, &key);
+}
+
+struct redis_command *redis_on_queue(struct redis *redis, struct redis_batch *batch,
+                                     enum redis_script script, const char *queue)
+{
+    struct redis_command *command = add_script(batch, script, 1);
+
+    if (command != NULL)
+        redis_command_base(redis, command, queue);
+    return command;
+}
+
+static void add_named_key(const struct redis *redis, struct redis_command *command, const char *key)
+{
+    CLEANUP(buffer_done) struct buffer whole = BUFFER(KEY_MAX);
+
+    buffer_printf(&whole, "%s:%s", redis->address.prefix, key);
+    add_key(command, &whole);
+}
+
+struct redis_command *redis_on_keys(struct redis *redis, struct redis_batch *batch,
+                                    enum redis_script script, const char *const *keys, size_t count)
+{
+    struct redis_command *command = add_script(batch, script, count);
+
+    for (size_t i = 0; command != NULL && i < count; i++)
+        add_named_key(redis, command, keys[i]);
+    return command;
+}
+
+struct redis_command *redis_on_queues(struct redis *redis, struct redis_batch *batch,
+                                      enum redis_script script, const char *const *queues,
+                                      size_t count)
+{
+    struct redis_command *command = add_script(batch, script, count);
+
+    for (size_t i = 0; command != NULL && i < count; i++)
+        redis_command_base(redis, command, queues[i]);
+    return command;
+}
+
+struct redis_command *redis_plain(struct redis *redis, struct redis_batch *batch, const char *word,
+                                  const char *key, bool writes)
+{
+    struct redis_command *command = redis_batch_add(batch);
+
+    if (command == NULL)
+        return NULL;
+    command->writes = writes;
+    redis_command_text(command, word);
+    add_named_key(redis, command, key);
+    return command;
+}
+
+const char *redis_script_text(enum redis_script script)
+{
+    return redis_scripts[script].text;
+}

@@ -1,0 +1,116 @@
+/*
+ * redis_cron.c - the last slot of each schedule, and the job of the next one.
+ *
+ * A slot is kept beside its job, in the queue's own slot of the cluster, so that both are stored by
+ * one script. A schedule that moved to another queue has its last slot in the old one: all queues
+ * are asked before. Marks, which come without a job, have a key of their own.
+ */
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "store/redis/redis_jobs.h"
+#include "store/redis/redis_queues.h"
+#include "store/redis/redis_record.h"
+
+#include <stdio.h>
+
+#define MARKS "cron"
+
+static bool ask_last(struct redis *redis, const char *name, struct redis_batch *batch,
+                     struct error *err)
+{
+    char key[JOB_NAME_MAX + 16];
+
+    if (!redis_queues_load(redis, err))
+        return false;
+    for (size_t i = 0; i <= redis->queues.count; i++) {
+        bool is_mark = i == redis->queues.count;
+        snprintf(key, sizeof(key), "{%s}:cron", is_mark ? "" : redis->queues.items[i]);
+        struct redis_command *command =
+            redis_plain(redis, batch, "HGET", is_mark ? MARKS : key, false);
+        if (command == NULL)
+            return error_no_memory(err);
+        redis_command_text(command, name);
+    }
+    return redis_run(redis, batch, err);
+}
+
+static bool find_last(struct redis *redis, const char *name, usec_t *slot_out, struct error *err)
+{
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+
+    *slot_out = 0;
+    if (!ask_last(redis, name, &batch, err))
+        return false;
+    for (size_t i = 0; i < batch.count; i++) {
+        usec_t slot = redis_reply_int(batch.items[i].reply);
+        if (slot > *slot_out)
+            *slot_out = slot;
+    }
+    return true;
+}
+
+static bool store_slot(struct redis *redis, const char *name, usec_t slot, usec_t last,
+                       const struct job *job, usec_t now, bool *stored_out, struct error *err)
+{
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+    struct redis_command *command = redis_on_queue(redis, &batch, SCRIPT_ENQUEUE, job->queue);
+
+    if (command == NULL)
+        return error_no_memory(err);
+    redis_command_moment(command, now);
+    redis_command_text(command, "");
+    redis_command_text(command, name);
+    redis_command_int(command, slot);
+    redis_command_int(command, last);
+    redis_enqueue_words(command, 1, job, now);
+    if (!redis_run(redis, &batch, err))
+        return false;
+    const redisReply *reply = batch.items[0].reply;
+    if (text_equal(reply->element[0]->str, "conflict"))
+        return redis_enqueue_conflict(reply, job, err);
+    *stored_out = text_equal(reply->element[0]->str, "ok");
+    return true;
+}
+
+bool redis_cron_enqueue(struct store *store, const char *name, usec_t slot, const struct job *job,
+                        usec_t now, bool *stored_out, struct error *err)
+{
+    struct redis *redis = redis_of(store);
+    usec_t last;
+
+    redis_begin(redis);
+    *stored_out = false;
+    if (!find_last(redis, name, &last, err))
+        return false;
+    if (slot <= last)
+        return true;
+    return redis_queues_add(redis, &job->queue, 1, err) &&
+           store_slot(redis, name, slot, last, job, now, stored_out, err);
+}
+
+bool redis_cron_last(struct store *store, const char *name, usec_t *slot_out, struct error *err)
+{
+    struct redis *redis = redis_of(store);
+
+    redis_begin(redis);
+    return find_last(redis, name, slot_out, err);
+}
+
+bool redis_cron_mark(struct store *store, const char *name, usec_t slot, struct error *err)
+{
+    struct redis *redis = redis_of(store);
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+    usec_t last;
+
+    redis_begin(redis);
+    if (!find_last(redis, name, &last, err))
+        return false;
+    if (last != 0)
+        return true;
+    struct redis_command *command = redis_plain(redis, &batch, "HSETNX", MARKS, true);
+    if (command == NULL)
+        return error_no_memory(err);
+    redis_command_text(command, name);
+    redis_command_int(command, slot);
+    return redis_run(redis, &batch, err);
+}

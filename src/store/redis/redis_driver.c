@@ -1,0 +1,123 @@
+/*
+ * redis_driver.c - redis://HOST/DB: a Redis server, a cluster, or what sentinels watch over.
+ */
+#include "base/cleanup.h"
+#include "store/driver.h"
+#include "store/redis/redis_durability.h"
+#include "store/redis/redis_jobs.h"
+#include "store/redis/redis_record.h"
+#include "store/redis/redis_schema.h"
+
+static bool check_url(const struct store_url *url, struct error *err)
+{
+    CLEANUP(redis_address_done) struct redis_address address = {0};
+
+    return redis_address_parse(url, &address, err);
+}
+
+/* Plain text where TLS was asked for would be worse than nothing. */
+static bool refuse_tls(const struct store_url *url, struct error *err)
+{
+    return error_set(err, TH_E_INVALID,
+                     "%s: this build's hiredis has no TLS: connect to redis:// through a tunnel on "
+                     "this machine, such as stunnel",
+                     url->shown);
+}
+
+static bool open_at(struct redis_address *address, bool migrate, struct store **store_out,
+                    struct error *err)
+{
+    struct redis *redis = NULL;
+
+    if (!redis_connect(address, &redis, err))
+        return false;
+    if (!redis_durability_check(redis, err) || !redis_schema_prepare(redis, migrate, err)) {
+        redis_disconnect(redis);
+        return false;
+    }
+    *store_out = &redis->base;
+    return true;
+}
+
+static bool open_url(const struct store_url *url, const struct store_options *options,
+                     struct store **store_out, struct error *err)
+{
+    CLEANUP(redis_address_done) struct redis_address address = {0};
+
+    if (!redis_address_parse(url, &address, err) ||
+        !open_at(&address, options->migrate, store_out, err))
+        return false;
+    (*store_out)->driver = &store_redis;
+    return true;
+}
+
+static void close_store(struct store *store)
+{
+    redis_disconnect(redis_of(store));
+}
+
+static bool read_schema(struct store *store, struct store_schema *schema_out, struct error *err)
+{
+    struct redis *redis = redis_of(store);
+
+    redis_begin(redis);
+    return redis_schema_read(redis, schema_out, err);
+}
+
+/* In a cluster it is the first node's: their clocks are the operator's business. */
+static bool read_clock(struct store *store, usec_t *now_out, struct error *err)
+{
+    struct redis *redis = redis_of(store);
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+    struct redis_command *command = redis_batch_add(&batch);
+
+    if (command == NULL)
+        return error_no_memory(err);
+    redis_command_text(command, "TIME");
+    redis_begin(redis);
+    if (!redis_run(redis, &batch, err))
+        return false;
+    const redisReply *reply = batch.items[0].reply;
+    if (reply->elements != 2)
+        return error_set(err, TH_E_INTERNAL, "redis: TIME answered %zu fields", reply->elements);
+    *now_out =
+        redis_reply_int(reply->element[0]) * USEC_PER_SEC + redis_reply_int(reply->element[1]);
+    return true;
+}
+
+/* clang-format off */
+#define OPERATIONS                                                                                 \
+    .check_url = check_url,                                                                        \
+    .open = open_url,                                                                              \
+    .close = close_store,                                                                          \
+    .schema = read_schema,                                                                         \
+    .read_clock = read_clock,                                                                      \
+    .enqueue = redis_enqueue,                                                                      \
+    .exchange = redis_exchange,                                                                    \
+    .held = redis_held,                                                                            \
+    .heartbeat = redis_heartbeat,                                                                  \
+    .promote = redis_promote,                                                                      \
+    .reclaim = redis_reclaim,                                                                      \
+    .prune = redis_prune,                                                                          \
+    .cron_enqueue = redis_cron_enqueue,                                                            \
+    .cron_last = redis_cron_last,                                                                  \
+    .cron_mark = redis_cron_mark,                                                                  \
+    .pool_register = redis_pool_register,                                                          \
+    .pools = redis_pools,                                                                          \
+    .pool_remove = redis_pool_remove,                                                              \
+    .pool_remove_silent = redis_pool_remove_silent,                                                \
+    .wait_fd = redis_wait_fd,                                                                      \
+    .wait = redis_wait,                                                                            \
+    .get = redis_get,                                                                              \
+    .list = redis_list,                                                                            \
+    .failures = redis_failures,                                                                    \
+    .stats = redis_stats,                                                                          \
+    .cancel = redis_cancel,                                                                        \
+    .requeue = redis_requeue,                                                                      \
+    .remove = redis_remove,                                                                        \
+    .set_paused = redis_set_paused
+/* clang-format on */
+
+const struct store_driver store_redis = {.scheme = "redis", OPERATIONS};
+const struct store_driver store_redis_sentinel = {.scheme = "redis+sentinel", OPERATIONS};
+const struct store_driver store_rediss = {.scheme = "rediss", .check_url = refuse_tls};

@@ -1,0 +1,315 @@
+/*
+ * redis_exchange.c - settle, then reserve: one script per queue, all of them in one round trip.
+ *
+ * Each queue is settled and reserved from in one go that nobody can come between; several queues
+ * are several such goes. If one of them fails the answer is TH_E_UNCERTAIN: settling again is safe,
+ * and what was reserved is found by `held`.
+ *
+ * The tokens' indexes are dealt out before anybody knows how many jobs each queue has: a queue
+ * starts where the one before it would end if it gave all that it is asked for.
+ */
+#include "base/cleanup.h"
+#include "store/redis/redis_cluster.h"
+#include "store/redis/redis_jobs.h"
+#include "store/redis/redis_queues.h"
+#include "store/redis/redis_record.h"
+#include "store/redis/redis_settle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SCRATCH_MAX     ((size_t)1 << 30)
+#define SHARE_MAX       1000000 /* jobs of one queue in one call */
+#define MEMBER_ID       35      /* where the id starts in a ready member */
+#define RESERVED_FIELDS 6
+
+/* The part of an exchange that is about one queue. */
+struct leg {
+    const char *queue;
+    size_t settlements;
+    const struct queue_share *share; /* NULL: nothing is wanted of it */
+    struct share_limit *limit;       /* where to say why it gave less; or NULL */
+    uint32_t first;                  /* index of its first token */
+    size_t taken;
+    const char *behind; /* the ready member up to which types were looked for */
+};
+
+struct exchange {
+    struct redis *redis;
+    const struct settlement_list *finished;
+    const struct reservation *wanted;
+    usec_t now;
+    enum th_error_code *verdicts;
+    struct job_list *jobs;
+    struct leg *legs; /* owned */
+    size_t *leg_of;   /* owned; of each settlement */
+    size_t leg_count;
+    const char *pool; /* as the jobs point to it */
+};
+
+static void exchange_done(struct exchange *exchange)
+{
+    free(exchange->legs);
+    free(exchange->leg_of);
+}
+
+/* ---- dividing by queue ---- */
+
+/* Settlements of one queue come in a row more often than not: from the end. */
+static struct leg *leg_for(struct exchange *exchange, const char *queue)
+{
+    size_t i = exchange->leg_count;
+
+    while (i > 0 && strcmp(exchange->legs[i - 1].queue, queue) != 0)
+        i--;
+    if (i > 0)
+        return &exchange->legs[i - 1];
+    exchange->legs[exchange->leg_count] = (struct leg){.queue = queue, .behind = ""};
+    return &exchange->legs[exchange->leg_count++];
+}
+
+static void add_share(struct exchange *exchange, size_t i, uint32_t *next_index)
+{
+    const struct queue_share *share = &exchange->wanted->queues[i];
+    struct share_limit *limits = exchange->wanted->limits_out;
+
+    if (limits != NULL)
+        limits[i] = (struct share_limit){0};
+    bool no_type = exchange->wanted->types != NULL && exchange->wanted->type_count == 0;
+    if (share->max == 0 || no_type)
+        return;
+    struct leg *leg = leg_for(exchange, share->queue);
+    if (leg->share != NULL) {
+        /* Asked for twice: a leg of its own, behind the first. */
+        leg = &exchange->legs[exchange->leg_count++];
+        *leg = (struct leg){.queue = share->queue, .behind = ""};
+    }
+    leg->share = share;
+    leg->limit = limits != NULL ? &limits[i] : NULL;
+    leg->first = *next_index;
+    *next_index += (uint32_t)(share->max < SHARE_MAX ? share->max : SHARE_MAX);
+}
+
+static bool divide(struct exchange *exchange, struct error *err)
+{
+    size_t settlements = exchange->finished->count;
+    size_t shares = exchange->wanted != NULL ? exchange->wanted->queue_count : 0;
+    uint32_t next_index = 0;
+
+    exchange->legs = calloc(settlements + shares + 1, sizeof(*exchange->legs));
+    exchange->leg_of = calloc(settlements + 1, sizeof(*exchange->leg_of));
+    if (exchange->legs == NULL || exchange->leg_of == NULL)
+        return error_no_memory(err);
+    for (size_t i = 0; i < settlements; i++) {
+        struct leg *leg = leg_for(exchange, exchange->finished->items[i].queue);
+        leg->settlements++;
+        exchange->leg_of[i] = (size_t)(leg - exchange->legs);
+    }
+    for (size_t i = 0; i < shares; i++)
+        add_share(exchange, i, &next_index);
+    return true;
+}
+
+/* ---- asking ---- */
+
+static void add_wanted(const struct exchange *exchange, const struct leg *leg,
+                       struct redis_command *command)
+{
+    const struct reservation *wanted = exchange->wanted;
+    const struct queue_share *share = leg->share;
+    size_t max = share->max < SHARE_MAX ? share->max : SHARE_MAX;
+
+    redis_command_int(command, (int64_t)(max - leg->taken));
+    redis_command_moment(command, exchange->now + wanted->lease_for);
+    redis_command_bytes(command, wanted->batch.bytes, sizeof(wanted->batch.bytes));
+    redis_command_int(command, (int64_t)(leg->first + leg->taken));
+    redis_command_text(command, wanted->pool);
+    redis_command_int(command, (int64_t)share->max_running);
+    redis_command_int(command, share->rate.count);
+    redis_command_int(command, share->rate.period);
+    redis_command_text(command, leg->behind);
+    for (size_t i = 0; wanted->types != NULL && i < wanted->type_count; i++)
+        redis_command_text(command, wanted->types[i]);
+}
+
+static bool add_leg(const struct exchange *exchange, const struct leg *leg, size_t settlements,
+                    struct redis_batch *batch, struct error *err)
+{
+    struct redis_command *command =
+        redis_on_queue(exchange->redis, batch, SCRIPT_EXCHANGE, leg->queue);
+
+    if (command == NULL)
+        return error_no_memory(err);
+    redis_command_moment(command, exchange->now);
+    redis_command_int(command, (int64_t)settlements);
+    return true;
+}
+
+static bool ask(const struct exchange *exchange, struct redis_batch *batch, struct error *err)
+{
+    const struct settlement_list *finished = exchange->finished;
+    CLEANUP(buffer_done) struct buffer scratch = BUFFER(SCRATCH_MAX);
+
+    for (size_t i = 0; i < exchange->leg_count; i++)
+        if (!add_leg(exchange, &exchange->legs[i], exchange->legs[i].settlements, batch, err))
+            return false;
+    for (size_t i = 0; i < finished->count; i++)
+        redis_settle_words(exchange->redis, &batch->items[exchange->leg_of[i]], &finished->items[i],
+                           exchange->now, &scratch);
+    for (size_t i = 0; i < exchange->leg_count; i++)
+        if (exchange->legs[i].share != NULL)
+            add_wanted(exchange, &exchange->legs[i], &batch->items[i]);
+    return redis_run(exchange->redis, batch, err);
+}
+
+/* ---- hearing ---- */
+
+static bool read_verdicts(const struct exchange *exchange, const struct redis_batch *batch,
+                          struct error *err)
+{
+    AUTO_FREE size_t *next = calloc(exchange->leg_count + 1, sizeof(*next));
+
+    if (next == NULL)
+        return error_no_memory(err);
+    for (size_t i = 0; i < exchange->finished->count; i++) {
+        size_t leg = exchange->leg_of[i];
+        const redisReply *reply = batch->items[leg].reply;
+        if (reply->elements == 0 || next[leg] >= reply->element[0]->len)
+            return error_set(err, TH_E_INTERNAL, "redis: exchange answered too few verdicts");
+        exchange->verdicts[i] = redis_verdict_of(reply->element[0]->str[next[leg]++]);
+    }
+    return true;
+}
+
+static bool read_job(const struct exchange *exchange, const struct leg *leg, const char *queue,
+                     const redisReply *member, const redisReply *record, struct error *err)
+{
+    struct job *job = job_list_add(exchange->jobs);
+
+    if (job == NULL)
+        return error_no_memory(err);
+    bool read = redis_record_job(record, &exchange->jobs->arena, job);
+    if (member->len != MEMBER_ID + UUID_TEXT_SIZE - 1 ||
+        !uuid_parse(member->str + MEMBER_ID, &job->id))
+        job->id = (struct uuid){{0}};
+    job->defect = redis_record_defect(job, read);
+    job->executions++;
+    job->queue = queue;
+    job->pool = exchange->pool;
+    job->state = JOB_RUNNING;
+    job->token = lease_token_make(&exchange->wanted->batch, leg->first + (uint32_t)leg->taken);
+    job->expires_at = exchange->now + exchange->wanted->lease_for;
+    job->started_at = exchange->now;
+    return true;
+}
+
+static bool read_jobs(const struct exchange *exchange, struct leg *leg, const redisReply *reply,
+                      struct error *err)
+{
+    if (reply->elements != RESERVED_FIELDS)
+        return error_set(err, TH_E_INTERNAL, "redis: exchange answered %zu fields",
+                         reply->elements);
+    const redisReply *members = reply->element[4], *records = reply->element[5];
+    const char *queue = arena_text(&exchange->jobs->arena, leg->queue);
+    for (size_t i = 0; i < members->elements; i++) {
+        if (!read_job(exchange, leg, queue, members->element[i], records->element[i], err))
+            return false;
+        leg->taken++;
+    }
+    if (leg->limit != NULL)
+        *leg->limit = (struct share_limit){
+            .is_full = redis_reply_int(reply->element[1]) != 0,
+            .limited_until = redis_reply_int(reply->element[2]),
+        };
+    leg->behind = arena_text(&exchange->jobs->arena, reply->element[3]->str);
+    return !exchange->jobs->arena.failed || error_no_memory(err);
+}
+
+/* A queue whose first jobs are of other types is looked through a part at a time. */
+static bool look_further(struct exchange *exchange, struct leg *leg, struct error *err)
+{
+    while (leg->behind[0] != '\0') {
+        CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+        if (!add_leg(exchange, leg, 0, &batch, err))
+            return false;
+        add_wanted(exchange, leg, &batch.items[0]);
+        if (!redis_run(exchange->redis, &batch, err) ||
+            !read_jobs(exchange, leg, batch.items[0].reply, err))
+            return false;
+    }
+    return true;
+}
+
+static bool hear(struct exchange *exchange, const struct redis_batch *batch, struct error *err)
+{
+    if (!read_verdicts(exchange, batch, err))
+        return false;
+    for (size_t i = 0; i < exchange->leg_count; i++) {
+        struct leg *leg = &exchange->legs[i];
+        if (leg->share != NULL && (!read_jobs(exchange, leg, batch->items[i].reply, err) ||
+                                   !look_further(exchange, leg, err)))
+            return false;
+    }
+    return true;
+}
+
+/* ---- on_dead ---- */
+
+/* Its queue has to be listed. In a cluster it may also be out of the script's reach: then the job
+ * is stored before its cause is settled, so that a death is never without it. */
+static bool prepare_on_dead(struct exchange *exchange, const struct settlement *settlement,
+                            struct error *err)
+{
+    struct redis *redis = exchange->redis;
+    struct job job = *settlement->on_dead;
+    struct enqueued enqueued;
+
+    if (redis->slot_nodes == NULL ||
+        redis_cluster_slot(job.queue) == redis_cluster_slot(settlement->queue))
+        return redis_queues_add(redis, &job.queue, 1, err);
+    return redis_enqueue(&redis->base, &job, 1, exchange->now, &enqueued, err);
+}
+
+static bool prepare(struct exchange *exchange, struct error *err)
+{
+    for (size_t i = 0; i < exchange->finished->count; i++) {
+        const struct settlement *settlement = &exchange->finished->items[i];
+        if (settlement->on_dead != NULL && settlement->kind == SETTLE_FAIL &&
+            !prepare_on_dead(exchange, settlement, err))
+            return false;
+    }
+    return true;
+}
+
+static bool run_exchange(struct exchange *exchange, struct error *err)
+{
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+
+    return divide(exchange, err) && prepare(exchange, err) && ask(exchange, &batch, err) &&
+           hear(exchange, &batch, err);
+}
+
+bool redis_exchange(struct store *store, const struct settlement_list *finished,
+                    const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
+                    struct job_list *jobs_out, struct error *err)
+{
+    CLEANUP(exchange_done)
+    struct exchange exchange = {
+        .redis = redis_of(store),
+        .finished = finished,
+        .wanted = wanted,
+        .now = now,
+        .verdicts = verdicts_out,
+        .jobs = jobs_out,
+        .pool = wanted != NULL ? arena_text(&jobs_out->arena, wanted->pool) : NULL,
+    };
+    size_t before = wanted != NULL ? jobs_out->count : 0;
+
+    redis_begin(exchange.redis);
+    if (run_exchange(&exchange, err))
+        return true;
+    /* Whoever tries again with the same list must not find jobs in it that it does not hold. */
+    if (wanted != NULL)
+        jobs_out->count = before;
+    return false;
+}

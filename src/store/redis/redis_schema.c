@@ -1,0 +1,58 @@
+/*
+ * redis_schema.c - version and usable_from.
+ */
+#include "store/redis/redis_schema.h"
+
+#include "base/cleanup.h"
+#include "store/redis/redis_record.h"
+
+#define NEWEST 1
+
+/* The lowest binary that may use a layout of version NEWEST. */
+#define USABLE_FROM 1
+
+static bool ask(struct redis *redis, bool migrate, struct store_schema *schema_out,
+                struct error *err)
+{
+    static const char *const keys[] = {"schema"};
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+    struct redis_command *command = redis_on_keys(redis, &batch, SCRIPT_SCHEMA, keys, 1);
+
+    if (command == NULL)
+        return error_no_memory(err);
+    redis_command_int(command, migrate);
+    redis_command_int(command, NEWEST);
+    redis_command_int(command, USABLE_FROM);
+    command->writes = false; /* to make it twice is to make it once */
+    if (!redis_run(redis, &batch, err))
+        return false;
+    const redisReply *reply = batch.items[0].reply;
+    schema_out->version = (int)redis_reply_int(reply->element[0]);
+    schema_out->usable_from = (int)redis_reply_int(reply->element[1]);
+    schema_out->newest = NEWEST;
+    return true;
+}
+
+bool redis_schema_read(struct redis *redis, struct store_schema *schema_out, struct error *err)
+{
+    return ask(redis, false, schema_out, err);
+}
+
+bool redis_schema_prepare(struct redis *redis, bool migrate, struct error *err)
+{
+    struct store_schema schema = {0};
+
+    if (!ask(redis, migrate, &schema, err))
+        return false;
+    if (schema.version < NEWEST)
+        return error_set(err, TH_E_SCHEMA,
+                         "%s: the layout is at version %d and this program needs %d: run 'thctl "
+                         "migrate'",
+                         redis->address.shown, schema.version, NEWEST);
+    if (schema.usable_from > NEWEST)
+        return error_set(err, TH_E_SCHEMA,
+                         "%s: the layout is at version %d and cannot be used by this program, "
+                         "which knows %d: upgrade TaskHarbor here",
+                         redis->address.shown, schema.version, NEWEST);
+    return true;
+}

@@ -1,0 +1,72 @@
+/*
+ * redis_sentinel.c - the master's address is asked for at each connect: after a failover it is
+ * another.
+ */
+#include "store/redis/redis_sentinel.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "store/redis/redis_connection.h"
+
+#include <string.h>
+
+/* A sentinel that does not answer must not use up the time of those after it. */
+#define SENTINEL_PATIENCE (500 * USEC_PER_MSEC)
+
+static usec_t soon(const struct redis *redis)
+{
+    usec_t end = clock_boot() + SENTINEL_PATIENCE;
+
+    return end < redis->deadline ? end : redis->deadline;
+}
+
+/* Sentinels have users of their own; the server's password is not theirs. */
+static bool ask_sentinel(struct redis *redis, struct redis_host sentinel, struct arena *arena,
+                         struct redis_host *master_out, struct error *err)
+{
+    const char *const words[] = {"SENTINEL", "get-master-addr-by-name", redis->address.master};
+    const struct redis_address nobody = {0};
+    CLEANUP(redis_link_close) struct redis_link link = {0};
+    REDIS_REPLY reply = NULL;
+    int64_t port;
+
+    if (!redis_link_open(&link, sentinel, &nobody, soon(redis), err) ||
+        !redis_link_ask(&link, words, COUNT_OF(words), soon(redis), &reply, err))
+        return false;
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 ||
+        !text_to_int(reply->element[1]->str, 1, 65535, &port))
+        return error_set(err, TH_E_UNAVAILABLE, "redis: the sentinel %s:%d knows no '%s'",
+                         sentinel.name, sentinel.port, redis->address.master);
+    *master_out = (struct redis_host){arena_text(arena, reply->element[0]->str), (int)port};
+    return true;
+}
+
+/* A master that was replaced and has come back does not know of it at once. */
+static bool check_role(struct redis *redis, struct redis_link *link, struct error *err)
+{
+    static const char *const words[] = {"ROLE"};
+    REDIS_REPLY reply = NULL;
+
+    if (!redis_link_ask(link, words, 1, redis->deadline, &reply, err))
+        return false;
+    return (reply->type == REDIS_REPLY_ARRAY && reply->elements > 0 &&
+            text_equal(reply->element[0]->str, "master")) ||
+           error_set(err, TH_E_UNAVAILABLE, "redis: %s:%d is not the master any more",
+                     link->host.name, link->host.port);
+}
+
+bool redis_sentinel_open(struct redis *redis, struct redis_link *link, struct error *err)
+{
+    for (size_t i = 0; i < redis->address.host_count; i++) {
+        struct redis_host master;
+        if (!ask_sentinel(redis, redis->address.hosts[i], &redis->address.arena, &master, err))
+            continue;
+        if (!redis_link_open(link, master, &redis->address, redis->deadline, err))
+            continue;
+        if (check_role(redis, link, err))
+            return true;
+        redis_link_close(link);
+    }
+    return false;
+}

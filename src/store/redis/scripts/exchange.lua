@@ -1,0 +1,171 @@
+#!lua flags=allow-oom
+-- Settles, then reserves: all that a dispatcher does under load. It works also when memory is short, so
+-- that jobs can come to their end.
+--
+-- KEYS: the base of the queue.
+-- ARGV: now, number of settlements, three for each of them (settle.lua); and if jobs are wanted: how many,
+-- end of the leases, batch token, index of the first in the batch, pool, max_running, rate's count
+-- and period, the ready member to start behind, then the types that are wanted.
+-- Answers verdicts, is_full, limited_until, the member to go on behind when not all of the queue was
+-- looked at, the jobs' ready members, and their records.
+-- parts: base record place standing ending twins leaving arrival settle reclaim limits
+
+local RECLAIM_MOST = 1000
+local LOOK_MOST = 2000
+
+local q = queue_of(KEYS[1])
+local now = ARGV[1]
+local settled = tonumber(ARGV[2])
+local verdicts = settle_all(q, 3, settled, now)
+local at = 3 + 3 * settled
+
+local function finish()
+    announce_vacancy(q)
+    if q.rings and call('ZCARD', q.ready) > 0 then
+        ring(q)
+    end
+end
+
+if not ARGV[at] then
+    finish()
+    return {verdicts}
+end
+
+local max, expires, batch, index = tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 2], tonumber(ARGV[at + 3])
+local pool, max_running = ARGV[at + 4], tonumber(ARGV[at + 5])
+local rate_count, rate_period = tonumber(ARGV[at + 6]), tonumber(ARGV[at + 7])
+local behind, first_type = ARGV[at + 8], at + 9
+
+reclaim(q, now, RECLAIM_MOST)
+local state = call('HMGET', q.state, 'paused_at', 'spent_until', 'rung')
+local paused, spent_until, rung = state[1], tonumber(state[2] or '0'), state[3]
+local moment_now = tonumber(now)
+local rate = rate_count > 0 and rate_of(rate_count, rate_period)
+local running_room, rate_room = math.huge, math.huge
+if max_running > 0 then
+    running_room = math.max(max_running - call('HLEN', q.lease), 0)
+end
+if rate then
+    rate_room = rate_allows(rate, spent_until, moment_now)
+end
+local room = paused and 0 or math.min(max, running_room, rate_room)
+
+local function records_of(members)
+    local ids = {}
+    for i, member in ipairs(members) do
+        ids[i] = sub(member, 36)
+    end
+    return ids, call('HMGET', q.job, unpack(ids))
+end
+
+-- The first in line, and what is known of them. A member whose job was deleted by hand is dropped.
+local members, ids, records = {}, {}, {}
+local looked_to = ''
+
+local function take_first(wanted)
+    while #members < wanted do
+        local part = call('ZRANGE', q.ready, 0, math.min(wanted - #members, LOOK_MOST) - 1)
+        if #part == 0 then
+            return
+        end
+        call('ZREMRANGEBYRANK', q.ready, 0, #part - 1)
+        local part_ids, part_records = records_of(part)
+        for i, record in ipairs(part_records) do
+            if record then
+                local n = #members + 1
+                members[n], ids[n], records[n] = part[i], part_ids[i], record
+            end
+        end
+    end
+end
+
+local function take_types(wanted)
+    local types = {}
+    for i = first_type, #ARGV do
+        types[ARGV[i]] = true
+    end
+    local part = call('ZRANGEBYLEX', q.ready, behind == '' and '-' or '(' .. behind, '+', 'LIMIT', 0,
+        LOOK_MOST)
+    if #part == 0 then
+        return
+    end
+    local part_ids, part_records = records_of(part)
+    for i, record in ipairs(part_records) do
+        if #members == wanted then
+            return
+        end
+        if record and types[job_parse(part_ids[i], record).type] then
+            local n = #members + 1
+            members[n], ids[n], records[n] = part[i], part_ids[i], record
+            call('ZREM', q.ready, part[i])
+        end
+    end
+    looked_to = #part == LOOK_MOST and part[#part] or ''
+end
+
+if room > 0 then
+    if ARGV[first_type] then
+        take_types(room)
+    else
+        take_first(room)
+    end
+end
+
+-- Each gets its lease; what is not plain is looked at, and so is a payload that is kept elsewhere.
+local leases, expiries = {}, {}
+local score = text_of(tonumber(expires))
+local rest_plain = expires .. ' 1 ' .. text_of(moment_now) .. ' 0 0 ' .. pool
+local rest = ' ' .. text_of(moment_now) .. ' 0 0 ' .. pool
+local token_of = struct.pack
+for i = 1, #ids do
+    local id, record = ids[i], records[i]
+    local mode = sub(record, 1, 1)
+    local token = batch .. token_of('>I4', index + i - 1)
+    local lease
+    if mode == 'p' then
+        lease = 'p' .. token .. rest_plain
+    else
+        local j = job_parse(id, record)
+        lease = string.lower(mode) .. token .. expires .. ' ' .. text_of(j.executions + 1) .. rest
+        if j.key ~= '' then
+            twins_store(q, j.key, nil, id)
+        end
+        if j.outside then
+            records[i] = record .. (call('HGET', q.payload, id) or '')
+        end
+    end
+    local n = 2 * i
+    leases[n - 1], leases[n] = id, lease
+    expiries[n - 1], expiries[n] = score, id
+end
+each_2000('HSET', q.lease, leases)
+each_2000('ZADD', q.expiry, expiries)
+
+local taken = #ids
+local is_full, limited_until = 0, '0'
+if rate and taken > 0 then
+    spent_until = rate_spend(rate, spent_until, moment_now, taken)
+    call('HSET', q.state, 'spent_until', text_of(spent_until))
+    rate_room = rate_room - taken
+end
+running_room = running_room - taken
+if running_room == 0 then
+    q.left = false
+end
+if not paused and taken < max and (running_room == 0 or rate_room == 0)
+    and call('ZCARD', q.ready) > 0 then
+    if running_room == 0 then
+        is_full = 1
+        call('HSET', q.state, 'awaited', '1')
+    end
+    if rate_room == 0 then
+        limited_until = text_of(rate_next(rate, spent_until, moment_now))
+    end
+end
+
+-- Whoever finds too little may go to sleep: the next job rings.
+if taken < max and rung then
+    call('HDEL', q.state, 'rung')
+end
+finish()
+return {verdicts, is_full, limited_until, taken < room and looked_to or '', members, records}

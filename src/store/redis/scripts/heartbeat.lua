@@ -1,0 +1,71 @@
+#!lua flags=allow-oom
+-- Extends the leases that a pool holds of one queue, with what their executions have to tell.
+--
+-- KEYS: the base of the queue. ARGV: now, end of the leases, six for each: id, token, worker or 0,
+-- percent or -1, text, output. Text and output begin with '=' when they are there.
+-- Answers one character for each: its verdict, or 'k' when it was extended and asked to cancel.
+-- parts: base record place standing
+
+local q = queue_of(KEYS[1])
+local now, expires = ARGV[1], ARGV[2]
+local answers = {}
+
+local function tell(id, percent, text, output)
+    local key = q.detail .. id
+    if percent ~= '-1' then
+        call('HSET', key, 'progress_percent', percent)
+        if text ~= '' then
+            call('HSET', key, 'progress_text', sub(text, 2))
+        else
+            call('HDEL', key, 'progress_text')
+        end
+    end
+    if output ~= '' then
+        call('HSET', key, 'output', sub(output, 2))
+    end
+end
+
+local function verdict_on(j, token)
+    if not j then
+        return NOT_FOUND
+    elseif j.state ~= RUNNING then
+        return NOT_RUNNING
+    elseif moment(j.expires_at) <= now then
+        return EXPIRED
+    elseif j.token ~= token then
+        return MISMATCH
+    end
+    return OK
+end
+
+local function beat(at)
+    local id, token, worker = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+    local percent, text, output = ARGV[at + 3], ARGV[at + 4], ARGV[at + 5]
+    local lease = call('HGET', q.lease, id)
+    local j = {id = id}
+    if lease then
+        lease_read(j, lease)
+    else
+        j = standing(q, id)
+    end
+    local verdict = verdict_on(j, token)
+    if verdict ~= OK then
+        return verdict
+    end
+    j.expires_at = expires
+    if worker ~= '0' then
+        j.worker = worker
+    end
+    if percent ~= '-1' or output ~= '' then
+        tell(id, percent, text, output)
+        j.plain = false
+    end
+    lease_write(q, j)
+    call('ZADD', q.expiry, tonumber(expires), id)
+    return j.cancel_requested_at ~= '0' and 'k' or OK
+end
+
+for at = 3, #ARGV, 6 do
+    answers[#answers + 1] = beat(at)
+end
+return table.concat(answers)

@@ -1,0 +1,116 @@
+-- A job comes in. Looked at in this order: the record of its idempotency key, its id, its key.
+--
+-- An arrival is what the client says of a job: how ('p', 't', 'P' or 'T', the mode of the record, then
+-- 's' for a job without keys or 'k'), id, body (the record from the priority on), payload when it is
+-- outside, and when the record of the idempotency key ends.
+
+local function next_seq(q)
+    if not q.seq then
+        q.seq = call('HINCRBY', q.state, 'seq', q.expected or 1) - (q.expected or 1)
+    end
+    q.seq = q.seq + 1
+    return text_of(q.seq)
+end
+
+local function idempotency_find(q, key, now)
+    local record = key ~= '' and call('HGET', q.idempotency, key)
+    if record and sub(record, 37) > now then
+        return sub(record, 1, 36)
+    end
+end
+
+local function idempotency_forget(q, key, record)
+    call('ZREM', q.idempotency_expiry, sub(record, 37) .. key)
+    call('ZREM', q.idempotency_ids, sub(record, 1, 36) .. key)
+    call('HDEL', q.idempotency, key)
+end
+
+local function idempotency_put(q, key, id, expires)
+    if key == '' then
+        return
+    end
+    local before = call('HGET', q.idempotency, key)
+    if before then
+        idempotency_forget(q, key, before)
+    end
+    expires = moment(expires)
+    call('HSET', q.idempotency, key, id .. expires)
+    call('ZADD', q.idempotency_expiry, 0, expires .. key)
+    call('ZADD', q.idempotency_ids, 0, id .. key)
+end
+
+local function answer_existing(q, id)
+    local j = standing(q, id)
+    return 'e' .. (j and j.state or DONE) .. id
+end
+
+-- The twin that a newcomer with this key would meet, and whether that one waits.
+local function twin_of(q, key)
+    local waiting, running = twins_load(q, key)
+    local twin = (waiting or running) and standing(q, waiting or running)
+    return twin, running
+end
+
+local function update_waiting(q, waiting, newcomer, expires, now)
+    local flags = tonumber(newcomer.flags)
+    place_remove(q, waiting)
+    local moved = merge(q, waiting, newcomer, flags)
+    if waiting.state == BLOCKED then
+        waiting.flags = text_of(flags_join(tonumber(waiting.flags), flags))
+    else
+        waiting.flags = newcomer.flags
+        if moved then
+            waiting.state = state_when_due(waiting.due, now)
+        end
+    end
+    job_write(q, waiting)
+    place_add(q, waiting)
+    idempotency_put(q, newcomer.idempotency_key, waiting.id, expires)
+    return 'u' .. waiting.state .. waiting.id
+end
+
+local function arrival_parse(a)
+    local j = job_parse(a.id, sub(a.how, 1, 1) .. ' 0 ' .. a.body)
+    j.long_payload = a.payload
+    return j
+end
+
+local function add_job(q, j, a, running, now)
+    j.seq = next_seq(q)
+    j.state = running and BLOCKED or state_when_due(j.due, now)
+    job_write(q, j)
+    if j.outside then
+        call('HSET', q.payload, j.id, a.payload)
+    end
+    call('ZADD', q.ids, 0, j.id)
+    place_add(q, j)
+    if j.key ~= '' then
+        twins_store(q, j.key, j.id, running)
+    end
+    idempotency_put(q, j.idempotency_key, j.id, a.expires)
+    return j.state
+end
+
+-- Answers as the script does, or nil and the twin whose type is another one.
+local function arrive(q, a, now)
+    local j = arrival_parse(a)
+    local found = idempotency_find(q, j.idempotency_key, now)
+    if found then
+        return answer_existing(q, found)
+    end
+    if call('HEXISTS', q.job, j.id) == 1 then
+        return answer_existing(q, j.id)
+    end
+    local running
+    if j.key ~= '' then
+        local twin
+        twin, running = twin_of(q, j.key)
+        if twin and twin.type ~= j.type then
+            return nil, twin
+        end
+        if twin and twin.state ~= RUNNING then
+            return update_waiting(q, twin, j, a.expires, now)
+        end
+    end
+    return add_job(q, j, a, running, now)
+end

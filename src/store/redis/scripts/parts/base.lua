@@ -1,0 +1,58 @@
+-- What every script starts with: the keys of a queue, and numbers as text.
+--
+-- Lua's numbers are doubles and print as 1.89e+15: moments and counts are kept as decimal text and
+-- compared as text of one width. Arithmetic is done only on what is near the present, which a double
+-- holds exactly.
+
+local call = redis.call
+local format, sub, match = string.format, string.sub, string.match
+
+-- States as in src/job/state.h, and the set that holds the jobs of each.
+local SCHEDULED, READY, BLOCKED, RUNNING, RETRY, DONE, DEAD, CANCELLED =
+    '0', '1', '2', '3', '4', '5', '6', '7'
+local SET_OF = {
+    ['0'] = 'scheduled', ['1'] = 'ready', ['2'] = 'blocked', ['4'] = 'retry',
+    ['5'] = 'done', ['6'] = 'dead', ['7'] = 'cancelled',
+}
+
+-- Kinds of settlement as in src/job/settlement.h.
+local ACK, TRY_AGAIN, FAIL, RELEASE, SNOOZE, CANCEL = '0', '1', '2', '3', '4', '5'
+
+-- How verdicts are answered, one character each.
+local OK, NOT_FOUND, NOT_RUNNING, EXPIRED, MISMATCH, CONFLICT = 'o', 'f', 'r', 'x', 'm', 'c'
+
+-- `base` is th:{mail}: - everything of a queue has the same hash tag and so lies in one slot.
+local function queue_of(base)
+    local prefix, name = match(base, '^(.-):{(.*)}:$')
+    return {
+        base = base, name = name, bell = prefix .. ':bell',
+        state = base .. 'state', job = base .. 'job', payload = base .. 'payload', ids = base .. 'ids',
+        ready = base .. 'ready', scheduled = base .. 'scheduled', blocked = base .. 'blocked',
+        retry = base .. 'retry', lease = base .. 'lease', expiry = base .. 'expiry',
+        ended = base .. 'ended', done = base .. 'done', dead = base .. 'dead',
+        cancelled = base .. 'cancelled', failed = base .. 'failed', keyed = base .. 'keyed',
+        idempotency = base .. 'idempotency', idempotency_expiry = base .. 'idempotency_expiry',
+        idempotency_ids = base .. 'idempotency_ids', cron = base .. 'cron',
+        detail = base .. 'detail:', runs = base .. 'runs:',
+    }
+end
+
+local function text_of(number)
+    return format('%.0f', number)
+end
+
+local function pad(digits, width)
+    return string.rep('0', width - #digits) .. digits
+end
+
+-- A moment as text that sorts: 18 digits reach to the year 9999.
+local function moment(digits)
+    return pad(digits, 18)
+end
+
+-- One command on any number of arguments. Lua can hand over some 8000 at once.
+local function each_2000(command, key, list)
+    for first = 1, #list, 2000 do
+        call(command, key, unpack(list, first, math.min(first + 1999, #list)))
+    end
+end

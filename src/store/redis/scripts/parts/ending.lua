@@ -1,0 +1,28 @@
+-- The end of a job, and the end of what is kept of it.
+
+-- `by` is the kind of settlement or -1; `run` is what is kept of the last execution of a done job.
+local function ending_write(q, j, state, by, run, merged_into, now)
+    local r = run or {wall = '0', user = '0', system = '0', max_rss_kb = '0', exit_code = '-1'}
+    call('HSET', q.ended, j.id, table.concat({state .. (j.token and 'T' .. j.token or '-' .. NO_TOKEN),
+        by, j.executions, j.attempts, j.stalls, text_of(now), run and '1' or '0', j.worker,
+        j.started_at, r.wall, r.user, r.system, r.max_rss_kb, r.exit_code, j.cancel_requested_at,
+        merged_into or '-', j.pool}, ' '))
+    call('ZADD', q[SET_OF[state]], now, j.id)
+end
+
+-- Everything but the records of idempotency keys, which have an end of their own.
+local function forget(q, ids)
+    local keys = {}
+    for _, id in ipairs(ids) do
+        keys[#keys + 1] = q.detail .. id
+        keys[#keys + 1] = q.runs .. id
+    end
+    for first = 1, #keys, 2000 do
+        call('UNLINK', unpack(keys, first, math.min(first + 1999, #keys)))
+    end
+    each_2000('HDEL', q.ended, ids)
+    each_2000('HDEL', q.payload, ids)
+    each_2000('HDEL', q.job, ids)
+    each_2000('ZREM', q.failed, ids)
+    each_2000('ZREM', q.ids, ids)
+end

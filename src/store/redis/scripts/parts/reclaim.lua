@@ -1,0 +1,29 @@
+-- Leases that ran out, whoever held them.
+
+-- Ready again at its old place with one stall more; or cancelled, if that was asked for.
+local function take_back(q, id, now)
+    local j = standing(q, id)
+    if not j or j.state ~= RUNNING then
+        lease_drop(q, id)
+        return
+    end
+    j.outcome = '6'
+    record_run(q, j, {outcome = '6', worker = j.worker, started_at = j.started_at,
+        wall = text_of(math.max(now - j.started_at, 0)), user = '0', system = '0', max_rss_kb = '0',
+        exit_code = '-1', signal = '0'})
+    j.stalls = text_of(j.stalls + 1)
+    if j.cancel_requested_at ~= '0' then
+        leaving_end(q, j, CANCELLED, '-1', nil, now)
+        return
+    end
+    j.run_at = '0'
+    leaving_return(q, j, READY, now)
+end
+
+local function reclaim(q, now, limit)
+    local ids = call('ZRANGEBYSCORE', q.expiry, '-inf', text_of(tonumber(now)), 'LIMIT', 0, limit)
+    for _, id in ipairs(ids) do
+        take_back(q, id, now)
+    end
+    return #ids
+end

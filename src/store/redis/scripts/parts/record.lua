@@ -1,0 +1,88 @@
+-- A job, its lease and its end as text; src/store/redis/redis_record.c reads the same.
+--
+--   job    MODE SEQ PRIORITY DUE RUN_AT TIMEOUT MAX_ATTEMPTS MAX_STALLS ATTEMPTS STALLS EXECUTIONS
+--          CREATED_AT UPDATE_FLAGS ENCODING TYPE_LENGTH KEY_LENGTH IDEMPOTENCY_KEY_LENGTH
+--          then type, key, idempotency key and payload, with nothing between them
+--   lease  mode and token (21 bytes), EXPIRES_AT (18 digits) EXECUTION STARTED_AT WORKER
+--          CANCEL_REQUESTED_AT POOL
+--   end    state, whether there is a token, token (22 bytes), KIND EXECUTIONS ATTEMPTS STALLS
+--          ENDED_AT HAS_RUN WORKER STARTED_AT WALL USER SYSTEM MAX_RSS_KB EXIT_CODE
+--          CANCEL_REQUESTED_AT MERGED_INTO POOL
+--
+-- MODE is p for plain jobs (no key, never ran, nothing counted) and t for all others; P and T have
+-- their payload in a hash of its own, because it is long. What is absent is 0 or empty.
+
+local JOB = '^(%a) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d) (%d+)'
+    .. ' (%d+) (%d+) ()'
+local LEASE = '^(%d+) (%d+) (%d+) (%d+) (%d+) (.*)$'
+local END = '^ (%-?%d+) (%d+) (%d+) (%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+) (%-?%d+) (%-?%d+)'
+    .. ' (%d+) ([^ ]*) (.*)$'
+local NO_TOKEN = string.rep('\0', 20)
+
+-- What somebody else wrote and cannot be read: it can still be ended.
+local function broken_job(id)
+    return {
+        id = id, seq = '0', priority = '5', due = '0', run_at = '0', timeout = '0',
+        max_attempts = '0', max_stalls = '0', attempts = '0', stalls = '0', executions = '0',
+        created_at = '0', flags = '0', encoding = '0', type = '', key = '', idempotency_key = '',
+        payload = '', outside = false,
+    }
+end
+
+local function job_parse(id, record)
+    local j = {id = id}
+    local mode, type_length, key_length, idempotency_length, at
+    mode, j.seq, j.priority, j.due, j.run_at, j.timeout, j.max_attempts, j.max_stalls, j.attempts,
+        j.stalls, j.executions, j.created_at, j.flags, j.encoding, type_length, key_length,
+        idempotency_length, at = match(record, JOB)
+    if not mode then
+        return broken_job(id)
+    end
+    local key_at = at + type_length
+    local idempotency_at = key_at + key_length
+    local payload_at = idempotency_at + idempotency_length
+    j.outside = mode == 'P' or mode == 'T'
+    j.type = sub(record, at, key_at - 1)
+    j.key = sub(record, key_at, idempotency_at - 1)
+    j.idempotency_key = sub(record, idempotency_at, payload_at - 1)
+    j.payload = sub(record, payload_at)
+    return j
+end
+
+local function job_pack(j)
+    local plain = j.key == '' and j.attempts == '0' and j.stalls == '0' and j.executions == '0'
+    local mode = plain and 'p' or 't'
+    if j.outside then
+        mode = string.upper(mode)
+    end
+    return table.concat({mode, j.seq, j.priority, j.due, j.run_at, j.timeout, j.max_attempts,
+        j.max_stalls, j.attempts, j.stalls, j.executions, j.created_at, j.flags, j.encoding,
+        #j.type, #j.key, #j.idempotency_key, ''}, ' ') .. j.type .. j.key .. j.idempotency_key
+        .. j.payload
+end
+
+local function job_write(q, j)
+    call('HSET', q.job, j.id, job_pack(j))
+end
+
+local function lease_read(j, lease)
+    j.state = RUNNING
+    j.plain = sub(lease, 1, 1) == 'p'
+    j.token = sub(lease, 2, 21)
+    j.expires_at, j.executions, j.started_at, j.worker, j.cancel_requested_at, j.pool =
+        match(lease, LEASE, 22)
+end
+
+local function lease_write(q, j)
+    call('HSET', q.lease, j.id, table.concat({(j.plain and 'p' or 't') .. j.token
+        .. moment(j.expires_at), j.executions, j.started_at, j.worker, j.cancel_requested_at,
+        j.pool}, ' '))
+end
+
+local function end_read(j, ended)
+    j.state = sub(ended, 1, 1)
+    j.token = sub(ended, 2, 2) == 'T' and sub(ended, 3, 22) or nil
+    j.ended_by, j.executions, j.attempts, j.stalls, j.ended_at, j.has_run, j.worker, j.started_at,
+        j.wall, j.user, j.system, j.max_rss_kb, j.exit_code, j.cancel_requested_at, j.merged_into,
+        j.pool = match(ended, END, 23)
+end

@@ -1,0 +1,126 @@
+-- The two jobs that may share a key: one that waits, one that runs. The hash `keyed` has their ids,
+-- the waiting one first; NO_ID stands for none. The rules are those of src/job/keyed.c.
+
+local NO_ID = string.rep('-', 36)
+
+local function twins_load(q, key)
+    local pair = call('HGET', q.keyed, key)
+    local waiting, running = NO_ID, NO_ID
+    if pair then
+        waiting, running = sub(pair, 1, 36), sub(pair, 37)
+    end
+    return waiting ~= NO_ID and waiting or nil, running ~= NO_ID and running or nil
+end
+
+local function twins_store(q, key, waiting, running)
+    if waiting or running then
+        call('HSET', q.keyed, key, (waiting or NO_ID) .. (running or NO_ID))
+    else
+        call('HDEL', q.keyed, key)
+    end
+end
+
+-- Flags in three bits and two: payload 1, retry 2, reset_counts 4, run_at 8 and 16.
+local function flag(flags, bit_value)
+    return math.floor(flags / bit_value) % 2 == 1
+end
+
+local function takes_run_at(flags, waiting_due, newcomer_due)
+    local when = math.floor(flags / 8) % 4
+    if when == 0 then
+        return true
+    elseif when == 1 then
+        return false
+    elseif when == 2 then
+        return moment(newcomer_due) < moment(waiting_due)
+    end
+    return moment(newcomer_due) > moment(waiting_due)
+end
+
+local function flags_join(first, second)
+    local joined = 0
+    for _, value in ipairs({1, 2, 4}) do
+        if flag(first, value) or flag(second, value) then
+            joined = joined + value
+        end
+    end
+    local first_when, second_when = math.floor(first / 8) % 4, math.floor(second / 8) % 4
+    if first_when == 0 or second_when == 1 then
+        return joined + 8 * first_when
+    end
+    return joined + 8 * second_when
+end
+
+local function payload_take(q, into, from)
+    into.encoding = from.encoding
+    if from.outside then
+        call('HSET', q.payload, into.id, from.long_payload or call('HGET', q.payload, from.id))
+        into.payload = ''
+    else
+        if into.outside then
+            call('HDEL', q.payload, into.id)
+        end
+        into.payload = from.payload
+    end
+    into.outside = from.outside
+end
+
+-- Changes the fields of `waiting`, not its place; true when its due was set anew.
+local function merge(q, waiting, newcomer, flags)
+    if flag(flags, 1) then
+        waiting.priority = newcomer.priority
+        payload_take(q, waiting, newcomer)
+    end
+    local moved = takes_run_at(flags, waiting.due, newcomer.due)
+    if moved then
+        waiting.run_at, waiting.due = newcomer.run_at, newcomer.due
+    end
+    if flag(flags, 2) then
+        waiting.max_attempts, waiting.max_stalls = newcomer.max_attempts, newcomer.max_stalls
+        waiting.timeout = newcomer.timeout
+    end
+    if flag(flags, 4) then
+        waiting.attempts, waiting.stalls = '0', '0'
+    end
+    return moved
+end
+
+-- It runs no more and does not return: its blocked twin is ready or scheduled now.
+local function twins_running_ended(q, j, now)
+    if j.key == '' then
+        return
+    end
+    local waiting = twins_load(q, j.key)
+    local blocked = waiting and standing(q, waiting)
+    twins_store(q, j.key, waiting, nil)
+    if blocked then
+        place_remove(q, blocked)
+        blocked.state = state_when_due(blocked.due, now)
+        place_add(q, blocked)
+    end
+end
+
+-- It returns to waiting: its blocked twin is merged into it and ends as cancelled.
+local function twins_running_returns(q, j, now)
+    if j.key == '' then
+        return false
+    end
+    local waiting = twins_load(q, j.key)
+    local blocked = waiting and standing(q, waiting)
+    local moved = false
+    if blocked then
+        moved = merge(q, j, blocked, tonumber(blocked.flags))
+        j.flags = blocked.flags
+        place_remove(q, blocked)
+        ending_write(q, blocked, CANCELLED, '-1', nil, j.id, tonumber(now))
+    end
+    twins_store(q, j.key, j.id, nil)
+    return moved
+end
+
+local function twins_waiting_left(q, j)
+    if j.key ~= '' then
+        local _, running = twins_load(q, j.key)
+        twins_store(q, j.key, nil, running)
+    end
+end

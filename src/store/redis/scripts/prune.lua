@@ -1,0 +1,42 @@
+#!lua flags=allow-oom
+-- Ended jobs past their retention and records of idempotency keys past their end go.
+--
+-- KEYS: the base of the queue. ARGV: now, moments at or before which done and cancelled jobs and dead jobs
+-- are past their time, how many done and cancelled ones are kept of each ('' is all), how many at
+-- most may go. Answers how many went.
+-- parts: base record place standing ending twins arrival
+
+local q = queue_of(KEYS[1])
+local now, done_before, dead_before = ARGV[1], ARGV[2], ARGV[3]
+local done_max, limit = tonumber(ARGV[4]), tonumber(ARGV[5])
+local removed = 0
+
+local function remove(set, ids)
+    each_2000('ZREM', set, ids)
+    forget(q, ids)
+    removed = removed + #ids
+end
+
+local function prune_state(set, before, keep)
+    remove(set, call('ZRANGEBYSCORE', set, '-inf', before, 'LIMIT', 0, limit - removed))
+    local surplus = keep and call('ZCARD', set) - keep or 0
+    if surplus > 0 and removed < limit then
+        remove(set, call('ZRANGE', set, 0, math.min(surplus, limit - removed) - 1))
+    end
+end
+
+prune_state(q.done, done_before, done_max)
+prune_state(q.dead, dead_before, nil)
+prune_state(q.cancelled, done_before, done_max)
+local over = call('ZRANGEBYLEX', q.idempotency_expiry, '-', '[' .. now .. '\255', 'LIMIT', 0,
+    limit - removed)
+for _, member in ipairs(over) do
+    local key = sub(member, 19)
+    local record = call('HGET', q.idempotency, key)
+    if record then
+        idempotency_forget(q, key, record)
+    else
+        call('ZREM', q.idempotency_expiry, member)
+    end
+end
+return removed + #over

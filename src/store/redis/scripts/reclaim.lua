@@ -1,0 +1,13 @@
+#!lua flags=allow-oom
+-- Takes back leases that ran out.
+--
+-- KEYS: the base of the queue. ARGV: now, how many at most. Answers how many.
+-- parts: base record place standing ending twins leaving reclaim
+
+local q = queue_of(KEYS[1])
+local moved = reclaim(q, ARGV[1], tonumber(ARGV[2]))
+announce_vacancy(q)
+if q.rings then
+    ring(q)
+end
+return moved

@@ -1,0 +1,29 @@
+#!lua flags=no-writes
+-- Jobs with all that is known of them.
+--
+-- KEYS: the base of the queue. ARGV: how much ('all', or 'brief' for no payload, runs and output), ids.
+-- Answers seven for each job that is there: id, state, record, lease, end, detail, runs.
+-- parts: base record place standing
+
+local q = queue_of(KEYS[1])
+local all = ARGV[1] == 'all'
+local answer = {}
+
+for i = 2, #ARGV do
+    local id = ARGV[i]
+    local record = call('HGET', q.job, id)
+    if record then
+        local j = standing(q, id)
+        local mode = sub(record, 1, 1)
+        if all and (mode == 'P' or mode == 'T') then
+            record = record .. (call('HGET', q.payload, id) or '')
+        end
+        local n = #answer
+        answer[n + 1], answer[n + 2], answer[n + 3] = id, j.state, record
+        answer[n + 4] = call('HGET', q.lease, id) or ''
+        answer[n + 5] = call('HGET', q.ended, id) or ''
+        answer[n + 6] = call('HGETALL', q.detail .. id)
+        answer[n + 7] = all and call('LRANGE', q.runs .. id, 0, -1) or {}
+    end
+end
+return answer

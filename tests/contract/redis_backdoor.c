@@ -1,0 +1,223 @@
+/*
+ * redis_backdoor.c - past the driver, straight to the Redis server.
+ *
+ * Each function connects, does one thing and leaves; only block() stays.
+ */
+#include "backends.h"
+
+#include "base/cleanup.h"
+#include "base/text.h"
+
+#include <hiredis/hiredis.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define HOST_SIZE   256
+#define PREFIX_SIZE 128
+#define BLOCK_MS    "600000"
+
+struct server {
+    redisContext *context;
+    char prefix[PREFIX_SIZE];
+};
+
+static void require(bool done, const char *what)
+{
+    if (done)
+        return;
+    fprintf(stderr, "backdoor: %s\n", what);
+    abort();
+}
+
+/* redis://HOST:PORT/0?prefix=NAME, as backends.c makes them. */
+static struct server connect_to(const char *url)
+{
+    struct server server = {0};
+    char host[HOST_SIZE];
+    int port = 0;
+
+    require(sscanf(url, "redis://%255[^:/]:%d/0?prefix=%127s", host, &port, server.prefix) == 3,
+            url);
+    server.context = redisConnect(host, port);
+    require(server.context != NULL && server.context->err == 0, url);
+    return server;
+}
+
+static void server_done(struct server *server)
+{
+    redisFree(server->context);
+}
+
+static void reply_done(redisReply **reply)
+{
+    freeReplyObject(*reply);
+}
+
+#define SERVER CLEANUP(server_done) struct server
+#define REPLY  CLEANUP(reply_done) redisReply *
+
+static redisReply *answered(void *reply, const char *what)
+{
+    redisReply *answer = reply;
+
+    require(answer != NULL, what);
+    if (answer->type == REDIS_REPLY_ERROR)
+        fprintf(stderr, "backdoor: %s\n", answer->str);
+    require(answer->type != REDIS_REPLY_ERROR, what);
+    return answer;
+}
+
+static redisReply *queues_of(const struct server *server)
+{
+    return answered(redisCommand(server->context, "SMEMBERS %s:queues", server->prefix), "queues");
+}
+
+/* The type is the text behind the seventeen numbers of the head; its length is the fifteenth. */
+static void damage_job(const char *url, const struct uuid *id)
+{
+    static const char script[] =
+        "local head, length, rest, at = string.match(ARGV[2],"
+        " '^(%a' .. string.rep(' %d+', 13) .. ' )(%d+)( %d+ %d+ )()')\n"
+        "return redis.call('HSET', KEYS[1], ARGV[1], head .. '11' .. rest .. 'not a name!'"
+        " .. string.sub(ARGV[2], at + length))";
+    SERVER server = connect_to(url);
+    REPLY queues = queues_of(&server);
+    char text[UUID_TEXT_SIZE];
+
+    uuid_format(id, text);
+    for (size_t i = 0; i < queues->elements; i++) {
+        const char *queue = queues->element[i]->str;
+        REPLY record = answered(
+            redisCommand(server.context, "HGET %s:{%s}:job %s", server.prefix, queue, text), "job");
+        if (record->type != REDIS_REPLY_STRING)
+            continue;
+        REPLY done = answered(redisCommand(server.context, "EVAL %s 1 %s:{%s}:job %s %b", script,
+                                           server.prefix, queue, text, record->str, record->len),
+                              "damage");
+        return;
+    }
+    require(false, "no such job");
+}
+
+static void set_schema(const char *url, int version, int usable_from)
+{
+    SERVER server = connect_to(url);
+    REPLY done = answered(redisCommand(server.context, "HSET %s:schema version %d usable_from %d",
+                                       server.prefix, version, usable_from),
+                          "schema");
+}
+
+/* The lease is the state, one entry of a hash by the job's id, with token and expiry in one value
+ * of a fixed form: there is no way to say that a job runs without one of them, or twice. */
+static bool refuses(const char *url, const struct uuid *id, enum violation violation)
+{
+    (void)url;
+    (void)id;
+    (void)violation;
+    return true;
+}
+
+static char *read_script(void)
+{
+    static char script[32768];
+    FILE *file = fopen(TH_SOURCE_DIR "/tests/contract/redis_sound.lua", "re");
+
+    require(file != NULL, "redis_sound.lua");
+    size_t length = fread(script, 1, sizeof script - 1, file);
+    fclose(file);
+    script[length] = '\0';
+    return script;
+}
+
+static bool is_sound(const char *url, char *why, size_t size)
+{
+    SERVER server = connect_to(url);
+    REPLY queues = queues_of(&server);
+    const char *script = read_script();
+
+    for (size_t i = 0; i < queues->elements; i++) {
+        REPLY broken = answered(redisCommand(server.context, "EVAL %s 1 %s:{%s}:", script,
+                                             server.prefix, queues->element[i]->str),
+                                "redis_sound.lua");
+        if (broken->type != REDIS_REPLY_STRING)
+            continue;
+        snprintf(why, size, "%s", broken->str);
+        return false;
+    }
+    return true;
+}
+
+/* The server keeps the pause when we are gone: a child stays to end it then. */
+static void unblock_after_death(const char *url)
+{
+    int ends[2];
+    char byte;
+
+    require(pipe(ends) == 0, "pipe");
+    pid_t pid = fork();
+    require(pid >= 0, "fork");
+    if (pid > 0) {
+        close(ends[0]);
+        return;
+    }
+    close(ends[1]);
+    prctl(PR_SET_PDEATHSIG, 0);
+    setsid();
+    while (read(ends[0], &byte, 1) > 0)
+        ;
+    SERVER server = connect_to(url);
+    REPLY done = answered(redisCommand(server.context, "CLIENT UNPAUSE"), "unpause");
+    _exit(EXIT_SUCCESS);
+}
+
+static void block(const char *url)
+{
+    SERVER server = connect_to(url);
+
+    unblock_after_death(url);
+    REPLY done = answered(redisCommand(server.context, "CLIENT PAUSE " BLOCK_MS " WRITE"), "pause");
+}
+
+const struct backdoor redis_backdoor = {
+    .damage_job = damage_job,
+    .set_schema = set_schema,
+    .refuses = refuses,
+    .is_sound = is_sound,
+    .block = block,
+};
+
+/* ---- the run's own keys ---- */
+
+const char *redis_backdoor_server(void)
+{
+    const char *url = getenv("TH_REDIS");
+
+    if (url == NULL) {
+        fprintf(stderr, "TH_REDIS is not set: it names the Redis server to test against; "
+                        "scripts/with-servers starts one\n");
+        exit(EXIT_FAILURE);
+    }
+    return url;
+}
+
+void redis_backdoor_clean_up(const char *root)
+{
+    static const char script[] =
+        "local page = redis.call('SCAN', ARGV[1], 'MATCH', ARGV[2], 'COUNT', 1000)\n"
+        "for _, key in ipairs(page[2]) do redis.call('UNLINK', key) end\n"
+        "return page[1]";
+    char url[BACKEND_URL_SIZE], cursor[32] = "0";
+
+    snprintf(url, sizeof url, "%s?prefix=contract-%s", redis_backdoor_server(), root);
+    SERVER server = connect_to(url);
+    do {
+        REPLY next = answered(
+            redisCommand(server.context, "EVAL %s 0 %s %s-*", script, cursor, server.prefix),
+            "clean up");
+        snprintf(cursor, sizeof cursor, "%s", next->str);
+    } while (!text_equal(cursor, "0"));
+}

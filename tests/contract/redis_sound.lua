@@ -1,0 +1,185 @@
+-- Whether what is stored of one queue agrees with itself. KEYS: the base of the queue. Answers the rule that is
+-- broken, or nothing.
+
+local base = KEYS[1]
+local SETS = {scheduled = '0', ready = '1', blocked = '2', retry = '4', done = '5', dead = '6',
+    cancelled = '7'}
+local HEAD = '^(%a) (%d+) (%d) (%d+) %d+ %d+ %d+ %d+ (%d+) (%d+) (%d+) %d+ %d+ %d (%d+) (%d+) (%d+) ()'
+
+local function pad(digits, width)
+    return string.rep('0', width - #digits) .. digits
+end
+
+local function all(key)
+    local flat, map, count = redis.call('HGETALL', base .. key), {}, 0
+    for i = 1, #flat, 2 do
+        map[flat[i]] = flat[i + 1]
+        count = count + 1
+    end
+    return map, count
+end
+
+local jobs, job_count = all('job')
+local leases, lease_count = all('lease')
+local ends, end_count = all('ended')
+local payloads = all('payload')
+local keyed = all('keyed')
+local idempotency, idempotency_count = all('idempotency')
+local state, parsed, standing = {}, {}, 0
+
+for id, record in pairs(jobs) do
+    local j = {}
+    local type_length, key_length, at
+    j.mode, j.seq, j.priority, j.due, j.attempts, j.stalls, j.executions, type_length, key_length,
+        j.idempotency_length, at = string.match(record, HEAD)
+    if not j.mode then
+        return 'a record can be read: ' .. record
+    end
+    j.key = string.sub(record, at + type_length, at + type_length + key_length - 1)
+    parsed[id] = j
+    local plain = j.key == '' and j.attempts == '0' and j.stalls == '0' and j.executions == '0'
+    if (string.lower(j.mode) == 'p') ~= plain then
+        return 'a plain job is marked as such: ' .. record
+    end
+    if (string.upper(j.mode) == j.mode) ~= (payloads[id] ~= nil) then
+        return 'a payload is where the record says'
+    end
+end
+for id in pairs(payloads) do
+    if not jobs[id] then
+        return 'a payload has a job'
+    end
+end
+
+for set, number in pairs(SETS) do
+    for _, member in ipairs(redis.call('ZRANGE', base .. set, 0, -1)) do
+        local id = member
+        if set == 'ready' then
+            id = string.sub(member, 36)
+        elseif number < '5' then
+            id = string.sub(member, 35, 70)
+        end
+        local j = parsed[id]
+        if not j then
+            return 'a member of ' .. set .. ' has a job'
+        end
+        if state[id] then
+            return 'a job is in one state only'
+        end
+        state[id] = number
+        local place = pad(j.due, 18) .. pad(j.seq, 16) .. id
+        if set == 'ready' and member ~= j.priority .. place
+            or number < '5' and set ~= 'ready' and member ~= place .. j.priority then
+            return 'a member of ' .. set .. ' is where its job says'
+        end
+        if number >= '5' and (not ends[id] or string.sub(ends[id], 1, 1) ~= number) then
+            return 'an ended job has its end'
+        end
+        if number >= '5' and redis.call('ZSCORE', base .. set, id)
+            ~= string.match(ends[id], '^ %-?%d+ %d+ %d+ %d+ (%d+) ', 23) then
+            return 'an ended job is kept by the moment of its end'
+        end
+    end
+end
+for id, lease in pairs(leases) do
+    local j = parsed[id]
+    if not j then
+        return 'a lease has a job'
+    end
+    if state[id] then
+        return 'a running job is in no other state'
+    end
+    state[id] = '3'
+    local mode, expires, execution, cancel = string.match(lease, '^(.)', 1),
+        string.match(lease, '^(%d+) (%d+) %d+ %d+ (%d+) ', 22)
+    expires, execution, cancel = string.match(lease, '^(%d+) (%d+) %d+ %d+ (%d+) ', 22)
+    if not expires or #expires ~= 18 then
+        return 'a lease can be read'
+    end
+    if tonumber(execution) ~= tonumber(j.executions) + 1 then
+        return 'a lease counts one execution more than its job'
+    end
+    if tonumber(redis.call('ZSCORE', base .. 'expiry', id) or '-1') ~= tonumber(expires) then
+        return 'a lease is found by its expiry'
+    end
+    if mode == 'p' and (string.lower(j.mode) ~= 'p' or cancel ~= '0'
+        or redis.call('EXISTS', base .. 'detail:' .. id, base .. 'runs:' .. id) > 0) then
+        return 'a lease without traces has none'
+    end
+end
+if redis.call('ZCARD', base .. 'expiry') ~= lease_count then
+    return 'an expiry has a lease'
+end
+for id in pairs(ends) do
+    if not jobs[id] or not state[id] or state[id] < '5' then
+        return 'an end has an ended job'
+    end
+end
+for id in pairs(jobs) do
+    standing = standing + 1
+    if not state[id] then
+        return 'a job is in some state'
+    end
+    if not redis.call('ZSCORE', base .. 'ids', id) then
+        return 'a job is listed'
+    end
+end
+if redis.call('ZCARD', base .. 'ids') ~= job_count then
+    return 'a listed id has a job'
+end
+
+for id, j in pairs(parsed) do
+    if j.key ~= '' then
+        local pair = keyed[j.key] or ''
+        local waiting, running = string.sub(pair, 1, 36), string.sub(pair, 37)
+        if state[id] < '5' and state[id] ~= '3' and waiting ~= id then
+            return 'the key knows the job that waits with it'
+        end
+        if state[id] == '3' and running ~= id then
+            return 'the key knows the job that runs with it'
+        end
+    elseif state[id] == '2' then
+        return 'a job without key is never blocked'
+    end
+end
+for key, pair in pairs(keyed) do
+    local waiting, running = string.sub(pair, 1, 36), string.sub(pair, 37)
+    local none = string.rep('-', 36)
+    if waiting == none and running == none then
+        return 'a key names a job'
+    end
+    if waiting ~= none and (not parsed[waiting] or parsed[waiting].key ~= key
+        or state[waiting] >= '5' or state[waiting] == '3') then
+        return 'a key names a job that waits'
+    end
+    if running ~= none and (not parsed[running] or parsed[running].key ~= key
+        or state[running] ~= '3') then
+        return 'a key names a job that runs'
+    end
+    if waiting ~= none and (state[waiting] == '2') ~= (running ~= none) then
+        return 'the job that waits with a key is blocked while another runs, and only then'
+    end
+end
+
+for _, key in ipairs(redis.call('KEYS', string.gsub(base, '[%[%]*?\\]', '\\%0') .. '*')) do
+    local id = string.match(key, ':detail:(.*)$') or string.match(key, '}:runs:(.*)$')
+    if id and not jobs[id] then
+        return 'details and runs have a job'
+    end
+end
+for _, id in ipairs(redis.call('ZRANGE', base .. 'failed', 0, -1)) do
+    if not jobs[id] or redis.call('HEXISTS', base .. 'detail:' .. id, 'failed_at') == 0 then
+        return 'a failure has a job that failed'
+    end
+end
+if redis.call('ZCARD', base .. 'idempotency_expiry') ~= idempotency_count
+    or redis.call('ZCARD', base .. 'idempotency_ids') ~= idempotency_count then
+    return 'a record of an idempotency key is found by its end and by its id'
+end
+for key, record in pairs(idempotency) do
+    if not redis.call('ZSCORE', base .. 'idempotency_expiry', string.sub(record, 37) .. key)
+        or not redis.call('ZSCORE', base .. 'idempotency_ids', string.sub(record, 1, 36) .. key) then
+        return 'a record of an idempotency key is found by its end and by its id'
+    end
+end
+return false
