@@ -12,10 +12,12 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "dispatcher/conclude.h"
 #include "dispatcher/events.h"
 #include "dispatcher/handout.h"
+#include "dispatcher/mix.h"
 #include "dispatcher/results.h"
 #include "dispatcher/room.h"
 #include "dispatcher/state.h"
@@ -96,11 +98,23 @@ bool exchange_take_in_job(struct dispatcher *dispatcher, const struct job *job, 
     return concluded || handout_give(dispatcher, flight, job->payload, stop_at, err);
 }
 
+static bool is_of_one_queue(const struct job_list *jobs)
+{
+    return jobs->count == 0 || text_equal(jobs->items[0].queue, jobs->items[jobs->count - 1].queue);
+}
+
 bool exchange_take_in(struct dispatcher *dispatcher, const struct job_list *jobs, usec_t stop_at,
                       struct error *err)
 {
+    const bool is_mixed = !is_of_one_queue(jobs);
+    AUTO_FREE size_t *order = is_mixed ? mix_order(jobs) : NULL;
+
+    if (is_mixed && !order)
+        return error_no_memory(err);
     for (size_t i = 0; i < jobs->count; i++) {
-        if (!exchange_take_in_job(dispatcher, &jobs->items[i], stop_at, err))
+        const struct job *job = &jobs->items[order ? order[i] : i];
+
+        if (!exchange_take_in_job(dispatcher, job, stop_at, err))
             return false;
     }
     return handout_ring(dispatcher, err);

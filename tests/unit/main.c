@@ -49,7 +49,8 @@ static const struct {
         schema_pattern_suite, schema_public_suite, schema_suite, speech_suite, steering_suite,
         variables_suite}},
     {"store", {conninfo_suite, heads_suite, scratch_suite, sqlstate_suite, url_suite}},
-    {"dispatcher", {obituary_suite, on_dead_suite, queues_suite, room_suite, starts_suite}},
+    {"dispatcher", {
+        mix_suite, obituary_suite, on_dead_suite, queues_suite, room_suite, starts_suite}},
     {"periodic", {
         beat_suite, crontab_suite, periodic_suite, promote_suite, reap_suite, services_suite,
         status_suite, told_suite}},

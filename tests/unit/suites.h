@@ -102,6 +102,7 @@ Suite *sqlstate_suite(void);
 Suite *url_suite(void);
 
 /* dispatcher */
+Suite *mix_suite(void);
 Suite *obituary_suite(void);
 Suite *on_dead_suite(void);
 Suite *queues_suite(void);
