@@ -1,7 +1,9 @@
 """
 harness.py - what the system tests share: temporary folders, running thctl, looking at its answers.
 
-$THCTL names the binary under test. Every test has a folder and a SQLite file of its own.
+$THCTL names the binary under test. Every test has a folder of its own, and a SQLite file in it. With
+TH_TEST_BACKEND=postgres or redis its jobs are on the server that $TH_POSTGRES or $TH_REDIS names, in
+a schema or under a prefix of its own.
 """
 import fcntl
 import json
@@ -21,6 +23,9 @@ import uuid
 
 THCTL = os.environ.get("THCTL") or shutil.which("thctl") or "thctl"
 DEADLINE = 60  # seconds for anything a test waits for
+
+SERVER = {"postgres": "TH_POSTGRES", "redis": "TH_REDIS"}
+BACKEND = os.environ.get("TH_TEST_BACKEND", "sqlite")
 
 STATES = ["scheduled", "ready", "blocked", "running", "retry", "done", "dead", "cancelled"]
 
@@ -48,6 +53,22 @@ def limit_file_size(size):
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
+def only_sqlite(reason):
+    """For tests that look at, or do something to, the file itself."""
+    return unittest.skipUnless(BACKEND == "sqlite", reason)
+
+
+def fresh_backend(database):
+    """The URL of a store that nobody has used."""
+    name = "test_" + uuid.uuid4().hex
+    if BACKEND == "sqlite":
+        return "sqlite:" + database
+    server = os.environ.get(SERVER[BACKEND])
+    if not server:
+        raise RuntimeError(f"{SERVER[BACKEND]} names no server: run this by scripts/with-servers")
+    return f"{server}?{'schema' if BACKEND == 'postgres' else 'prefix'}={name}"
+
+
 class Case(unittest.TestCase):
     """A test with a folder, a backend in it, and thctl."""
 
@@ -58,7 +79,7 @@ class Case(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.program = THCTL
         self.database = self.path("jobs.db")
-        self.backend = "sqlite:" + self.database
+        self.backend = fresh_backend(self.database)
         self.environment = {
             "PATH": os.environ["PATH"], "HOME": self.folder, "TMPDIR": self.folder,
             "LANG": "C.UTF-8", "TZ": "UTC", "TERM": "xterm",

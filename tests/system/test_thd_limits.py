@@ -5,7 +5,7 @@ import unittest
 from signal import SIGCONT, SIGTSTP
 
 from daemon import wait_for
-from harness import DEADLINE
+from harness import DEADLINE, only_sqlite
 from running import HOLD, QUICK, RunningCase, moment
 
 HANDOVERS = 40
@@ -32,6 +32,7 @@ class MaxRunning(Limits):
         counts = [int(count) for count in self.read("counts").split()]
         self.assertEqual((max(counts), counts[-1], len(counts)), (2, 0, 80))
 
+    @only_sqlite("waits for a mark in the file")
     def test_room_that_one_pool_makes_is_taken_by_the_other_without_the_slow_scan(self):
         """Two pools hand a place back and forth, far more often than they scan in this time."""
         pools = {}

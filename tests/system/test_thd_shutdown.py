@@ -6,6 +6,7 @@ import signal
 import unittest
 
 from daemon import is_alive, living_in, wait_for
+from harness import only_sqlite
 from gate import GateCase
 from notified import NotifiedCase
 
@@ -38,6 +39,7 @@ class Drain(Ending):
                 event = "pool_stopping" if name == "SIGQUIT" else "pool_draining"
                 self.assertEqual(pool.events(event)[0]["reason"], name)
 
+    @only_sqlite("reads leases in the file")
     def test_a_running_job_is_waited_for_though_it_takes_longer_than_its_lease(self):
         pool = self.brisk_pool()
         job_id = self.held_job()
