@@ -24,10 +24,12 @@
 
 #include <unistd.h>
 
+#define KEPT_OPEN (5 * USEC_PER_SEC)
+
 struct runner {
     struct process *process;
     const struct periodic *periodic;
-    struct store *store; /* owned; NULL while it is away */
+    struct store *store; /* owned; NULL while it is away, or not needed for a while */
     struct outage outage;
     struct loop_timer timer;
     enum slot_state state;
@@ -111,6 +113,14 @@ static bool note_pass(struct runner *runner, struct error *err)
     return process_ready(runner->process, err);
 }
 
+/* A database has better uses for a connection that is not needed for a while. */
+static void rest(struct runner *runner, usec_t next)
+{
+    if (next > clock_boot() + KEPT_OPEN)
+        store_close(&runner->store);
+    sleep_until(runner, next);
+}
+
 static void make_pass(void *context)
 {
     struct runner *runner = context;
@@ -129,7 +139,7 @@ static void make_pass(void *context)
     else if (!note_pass(runner, &err))
         process_stop(runner->process, process_fail(&err));
     else
-        sleep_until(runner, next);
+        rest(runner, next);
 }
 
 /* A store that is away gets one try. Where we have never been, nothing of us is left. */

@@ -47,7 +47,8 @@ struct store {
     const struct store_driver *driver; /* set by open */
     char *name;                        /* owned; the URL without secrets */
     size_t max_payload;
-    usec_t clock_offset; /* the database's time minus this machine's */
+    usec_t clock_offset;   /* the database's time minus clock_boot(), which never jumps */
+    usec_t clock_asked_at; /* clock_boot() at which that was measured */
 };
 
 struct store_driver {
@@ -60,6 +61,7 @@ struct store_driver {
                  struct store **store_out, struct error *err);
     void (*close)(struct store *store);
     bool (*schema)(struct store *store, struct store_schema *schema_out, struct error *err);
+    /* NULL: the database is on this machine, and so is its clock. */
     bool (*read_clock)(struct store *store, usec_t *now_out, struct error *err);
 
     /* The path of a job, in order. exchange with nothing finished is reserve, with nothing wanted

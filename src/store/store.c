@@ -17,6 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CLOCK_AGE_MAX                                                                              \
+    (5 * USEC_PER_SEC) /* after which the database is asked for the time again                     \
+                        */
+
 static const struct store_driver *const drivers[] = {
     &store_sqlite, &store_memory,         &store_postgres, &store_postgresql,
     &store_redis,  &store_redis_sentinel, &store_rediss,
@@ -57,14 +61,29 @@ bool store_check_url(const char *url_text, struct error *err)
     return driver->check_url(&url, err);
 }
 
+/* As if the answer had taken half of the time that the question took. */
 static bool measure_clock(struct store *store, struct error *err)
 {
+    const usec_t asked_at = clock_boot();
     usec_t now;
 
+    if (store->driver->read_clock == NULL)
+        return true;
     if (!store->driver->read_clock(store, &now, err))
         return false;
-    store->clock_offset = now - clock_wall();
+    store->clock_asked_at = clock_boot();
+    store->clock_offset = now - asked_at - (store->clock_asked_at - asked_at) / 2;
     return true;
+}
+
+/* A database whose clock was set is followed soon. What has been done is done: a database that does
+ * not answer this is met by the next call. */
+static void follow_clock(struct store *store, usec_t age_max)
+{
+    struct error err;
+
+    if (clock_boot() - store->clock_asked_at >= age_max && !measure_clock(store, &err))
+        store->clock_asked_at = clock_boot();
 }
 
 bool store_open(const char *url_text, const struct store_options *options, struct store **store_out,
@@ -118,12 +137,17 @@ bool store_schema(struct store *store, struct store_schema *schema_out, struct e
 
 bool store_read_clock(struct store *store, usec_t *now_out, struct error *err)
 {
-    return is_open(store, err) && store->driver->read_clock(store, now_out, err);
+    if (!is_open(store, err))
+        return false;
+    if (store->driver->read_clock != NULL)
+        return store->driver->read_clock(store, now_out, err);
+    *now_out = clock_wall();
+    return true;
 }
 
 usec_t store_now(const struct store *store)
 {
-    return clock_wall() + store->clock_offset;
+    return store->driver->read_clock != NULL ? clock_boot() + store->clock_offset : clock_wall();
 }
 
 /* ---- checks ---- */
@@ -216,9 +240,12 @@ bool store_exchange(struct store *store, const struct settlement_list *finished,
                     const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
                     struct job_list *jobs_out, struct error *err)
 {
-    return is_open(store, err) && check_settlements(store, finished, err) &&
-           check_reservation(wanted, err) &&
-           store->driver->exchange(store, finished, wanted, now, verdicts_out, jobs_out, err);
+    if (!is_open(store, err) || !check_settlements(store, finished, err) ||
+        !check_reservation(wanted, err) ||
+        !store->driver->exchange(store, finished, wanted, now, verdicts_out, jobs_out, err))
+        return false;
+    follow_clock(store, CLOCK_AGE_MAX);
+    return true;
 }
 
 bool store_reserve(struct store *store, const struct reservation *wanted, usec_t now,
@@ -250,8 +277,10 @@ bool store_heartbeat(struct store *store, const struct heartbeat *heartbeat, use
     if (!is_open(store, err) || !check_pool(heartbeat->pool, err) ||
         !check_lease_for(heartbeat->lease_for, err))
         return false;
-    return store->driver->heartbeat(store, heartbeat, now, answers_out, registered_out, err) &&
-           measure_clock(store, err);
+    if (!store->driver->heartbeat(store, heartbeat, now, answers_out, registered_out, err))
+        return false;
+    follow_clock(store, 0);
+    return true;
 }
 
 /* ---- upkeep ---- */
@@ -264,7 +293,10 @@ bool store_promote(struct store *store, enum job_state state, usec_t now, size_t
     if (state != JOB_SCHEDULED && state != JOB_RETRY)
         return error_set(err, TH_E_INVALID, "promote: %s jobs do not become due",
                          job_state_name(state));
-    return store->driver->promote(store, state, now, limit, moved_out, next_due_out, err);
+    if (!store->driver->promote(store, state, now, limit, moved_out, next_due_out, err))
+        return false;
+    follow_clock(store, CLOCK_AGE_MAX);
+    return true;
 }
 
 bool store_reclaim(struct store *store, usec_t now, size_t limit, size_t *moved_out,

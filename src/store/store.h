@@ -52,8 +52,8 @@ bool store_schema(struct store *store, struct store_schema *schema_out,
 /* The URL for people, without secrets. */
 const char *store_name(const struct store *store);
 
-/* The database's clock. store_now() is this machine's, corrected by what was measured when the
- * store was opened and at each heartbeat. */
+/* The database's clock. store_now() goes by what was measured when the store was opened, and every
+ * few seconds since: this machine's clock may be wrong, and may be set, as it likes. */
 bool store_read_clock(struct store *store, usec_t *now_out, struct error *err) MUST_CHECK;
 usec_t store_now(const struct store *store);
 

@@ -51,6 +51,8 @@ for line in sys.stdin:
 
 class Chaos(DaemonCase):
 
+    kills, jobs_wanted = KILLS, JOBS
+
     def setUp(self):
         super().setUp()
         self.random = random.Random(SEED)
@@ -87,15 +89,19 @@ class Chaos(DaemonCase):
         """The master, its processes, and what they run."""
         return [pool.pid, *descendants(pool.pid)]
 
-    def kill_one(self, pool):
-        """Kills somebody; returns the pool that is there afterwards."""
-        victim = self.random.choice(self.victims(pool))
+    def start_pools(self):
+        return [self.start()]
+
+    def kill_one(self, pools):
+        """Kills somebody of the pools; returns those that are there afterwards."""
+        victim = self.random.choice([pid for pool in pools for pid in self.victims(pool)])
         try:
             os.kill(victim, signal.SIGKILL)
         except ProcessLookupError:
-            return pool
-        if victim != pool.pid:
-            return pool
+            return pools
+        return [self.replace(pool) if pool.pid == victim else pool for pool in pools]
+
+    def replace(self, pool):
         pool.process.wait()
         return self.start()
 
@@ -103,20 +109,22 @@ class Chaos(DaemonCase):
         return sum(stats["done"] for stats in self.objects("stats"))
 
     def test_whatever_is_killed_every_job_ends_done_and_no_two_runs_of_one_overlap(self):
-        print(f"seed {SEED}, {KILLS} kills, {JOBS} jobs", flush=True)
-        pool = self.start()
-        for kill in range(KILLS):
-            self.enqueue_wave(range(JOBS * kill // KILLS, JOBS * (kill + 1) // KILLS))
+        kills, jobs = self.kills, self.jobs_wanted
+        print(f"seed {SEED}, {kills} kills, {jobs} jobs", flush=True)
+        pools = self.start_pools()
+        for kill in range(kills):
+            self.enqueue_wave(range(jobs * kill // kills, jobs * (kill + 1) // kills))
             time.sleep(self.random.uniform(0.05, 0.25))  # the pace of the kills, not a wait
-            pool = self.kill_one(pool)
-        wait_for(lambda: self.count_done() == JOBS,
-                 lambda: f"{JOBS} done jobs: {self.objects('stats')}\n{pool.log_text()[-4000:]}",
-                 PATIENCE)
-        self.assertEqual(pool.stop(), 0, pool.log_text()[-4000:])
+            pools = self.kill_one(pools)
+        wait_for(lambda: self.count_done() == jobs,
+                 lambda: f"{jobs} done jobs: {self.objects('stats')}\n" +
+                 "\n".join(pool.log_text()[-4000:] for pool in pools), PATIENCE)
+        for pool in pools:
+            self.assertEqual(pool.stop(), 0, pool.log_text()[-4000:])
 
         self.assertEqual({job["state"] for job in self.jobs()}, {"done"})
         self.assertFalse(os.path.exists(self.path("overlaps")), self.read("overlaps"))
-        self.assertEqual(len(set(self.read("ends").split())), JOBS)
+        self.assertEqual(len(set(self.read("ends").split())), jobs)
         self.assertEqual([title(pid) for pid in living_in(self.folder)], [])
         self.assertTrue(any("killed by SIGSEGV in plugin chaotic" in pool.log_text()
                             for pool in self.pools))

@@ -3,7 +3,6 @@
  */
 #include "store/sqlite/sqlite_driver.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/text.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/sqlite_jobs.h"
@@ -108,15 +107,6 @@ static bool sqlite_schema(struct store *store, struct store_schema *schema_out, 
     return schema_read(sqlite_of(store), schema_out, err);
 }
 
-/* The database is on this machine, and so is its clock. */
-static bool sqlite_read_clock(struct store *store, usec_t *now_out, struct error *err)
-{
-    (void)store;
-    (void)err;
-    *now_out = clock_wall();
-    return true;
-}
-
 static bool sqlite_wait_fd(struct store *store, int *fd_out, struct error *err)
 {
     return bell_listen_fd(&sqlite_of(store)->bell, fd_out, err);
@@ -133,7 +123,6 @@ const struct store_driver store_sqlite = {
     .open = sqlite_open,
     .close = sqlite_close,
     .schema = sqlite_schema,
-    .read_clock = sqlite_read_clock,
     .enqueue = sqlite_enqueue,
     .exchange = sqlite_exchange,
     .held = sqlite_held,
