@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "store/postgres/answer.h"
+#include "store/postgres/plain_acks.h"
 #include "store/postgres/postgres_jobs.h"
 #include "store/postgres/queue_names.h"
 #include "store/postgres/reserved.h"
@@ -40,8 +41,7 @@ struct exchange {
     size_t first; /* of this call in the list, which may have had jobs before */
 
     struct queue_names queues;
-    const struct settlement **plain; /* owned; in the order of their refs */
-    size_t plain_count;
+    struct plain_acks plain;
     struct buffer items;
     bool has_items;
     bool rings;
@@ -50,159 +50,52 @@ struct exchange {
 static void exchange_done(struct exchange *exchange)
 {
     queue_names_done(&exchange->queues);
-    free(exchange->plain);
+    plain_acks_done(&exchange->plain);
     buffer_done(&exchange->items);
 }
 
 /* ---- what is settled ---- */
 
-static bool is_plain(const struct settlement *settlement)
-{
-    return settlement->kind == SETTLE_ACK && settlement->ref != 0 && !settlement->counts &&
-           settlement->result.data == NULL && settlement->output.data == NULL;
-}
-
-/* Everybody locks leases in this order. */
-static int compare_refs(const void *a, const void *b)
-{
-    int64_t first = (*(const struct settlement *const *)a)->ref;
-    int64_t second = (*(const struct settlement *const *)b)->ref;
-
-    return (first > second) - (first < second);
-}
-
-static int number_of(const struct exchange *exchange, const struct settlement *settlement)
-{
-    return (int)(settlement - exchange->finished->items) + 1;
-}
-
-static bool sort_out(struct exchange *exchange, struct error *err)
+/* Everything that is not plain, as JSON. */
+static bool write_items(struct exchange *exchange, struct error *err)
 {
     const struct settlement_list *finished = exchange->finished;
     struct json_writer json = {.out = &exchange->items};
 
-    exchange->plain = calloc(finished->count + 1, sizeof(struct settlement *));
-    if (exchange->plain == NULL)
-        return error_no_memory(err);
     json_write_open(&json, NULL, '[');
     for (size_t i = 0; i < finished->count; i++) {
-        const struct settlement *settlement = &finished->items[i];
         exchange->verdicts[i] = TH_OK;
-        if (is_plain(settlement)) {
-            exchange->plain[exchange->plain_count++] = settlement;
+        if (plain_acks_have(&exchange->plain, &finished->items[i]))
             continue;
-        }
         exchange->has_items = true;
-        spec_add_settlement(&json, (int)i + 1, settlement);
-        if (queue_names_add(&exchange->queues, settlement->queue) == 0)
-            return error_no_memory(err);
+        spec_add_settlement(&json, (int)i + 1, &finished->items[i]);
     }
     json_write_close(&json, ']');
-    qsort(exchange->plain, exchange->plain_count, sizeof(struct settlement *), compare_refs);
     return buffer_ok(&exchange->items, err);
 }
 
-/* Numbers of queues for the plain ones, and all names; the names come first in the statement. */
-static bool bind_queues(struct exchange *exchange, struct statement *call, int *numbers,
-                        struct error *err)
+static bool name_queues(struct exchange *exchange, struct error *err)
 {
+    const struct settlement_list *finished = exchange->finished;
     const struct reservation *wanted = exchange->wanted;
 
-    for (size_t i = 0; i < exchange->plain_count; i++) {
-        numbers[i] = queue_names_add(&exchange->queues, exchange->plain[i]->queue);
-        if (numbers[i] == 0)
+    for (size_t i = 0; i < finished->count; i++)
+        if (queue_names_add(&exchange->queues, finished->items[i].queue) == 0)
             return error_no_memory(err);
-    }
     for (size_t i = 0; wanted != NULL && i < wanted->queue_count; i++)
         if (queue_names_add(&exchange->queues, wanted->queues[i].queue) == 0)
             return error_no_memory(err);
-    queue_names_bind(&exchange->queues, call);
     return true;
-}
-
-#define EACH_PLAIN(exchange, s)                                                                    \
-    (const struct settlement **at = (exchange)->plain, *s;                                         \
-     at < (exchange)->plain + (exchange)->plain_count && (s = *at, true); at++)
-
-static void bind_leases(const struct exchange *exchange, struct statement *call, const int *numbers)
-{
-    statement_array(call, ARRAY_INT4);
-    for
-        EACH_PLAIN(exchange, s)
-    element_int4(call, number_of(exchange, s));
-    statement_array(call, ARRAY_INT4);
-    for (size_t i = 0; i < exchange->plain_count; i++)
-        element_int4(call, numbers[i]);
-    statement_array(call, ARRAY_UUID);
-    for
-        EACH_PLAIN(exchange, s)
-    element_uuid(call, &s->job);
-    statement_array(call, ARRAY_INT8);
-    for
-        EACH_PLAIN(exchange, s)
-    element_int(call, s->ref);
-    statement_array(call, ARRAY_BYTEA);
-    for
-        EACH_PLAIN(exchange, s)
-    element_token(call, &s->token);
-    statement_array(call, ARRAY_BOOL);
-    for
-        EACH_PLAIN(exchange, s)
-    element_bool(call, s->forget);
-}
-
-/* A member of the run, or nothing when the execution never happened. */
-static void bind_usage(const struct exchange *exchange, struct statement *call, size_t member)
-{
-    statement_array(call, ARRAY_INT8);
-    for
-        EACH_PLAIN(exchange, s)
-        {
-            int64_t value;
-            memcpy(&value, (const char *)&s->run + member, sizeof(value));
-            if (s->has_run)
-                element_int(call, value);
-            else
-                element_null(call);
-        }
-}
-
-static void bind_runs(const struct exchange *exchange, struct statement *call)
-{
-    statement_array(call, ARRAY_INT4);
-    for
-        EACH_PLAIN(exchange, s)
-    element_int4_or_null(call, s->has_run ? s->run.worker : 0);
-    statement_array(call, ARRAY_INT8);
-    for
-        EACH_PLAIN(exchange, s)
-    element_int_or_null(call, s->has_run ? s->run.started_at : 0);
-    bind_usage(exchange, call, offsetof(struct job_run, wall));
-    bind_usage(exchange, call, offsetof(struct job_run, user));
-    bind_usage(exchange, call, offsetof(struct job_run, system));
-    bind_usage(exchange, call, offsetof(struct job_run, max_rss_kb));
-    statement_array(call, ARRAY_INT4);
-    for
-        EACH_PLAIN(exchange, s)
-        {
-            if (s->has_run && s->run.exit_code != JOB_NO_EXIT_CODE)
-                element_int4(call, s->run.exit_code);
-            else
-                element_null(call);
-        }
 }
 
 static bool bind_settlements(struct exchange *exchange, struct statement *call, struct error *err)
 {
-    AUTO_FREE int *numbers = calloc(exchange->plain_count + 1, sizeof(*numbers));
-
-    if (numbers == NULL)
-        return error_no_memory(err);
     statement_int(call, exchange->now);
-    if (!bind_queues(exchange, call, numbers, err))
+    if (!name_queues(exchange, err))
         return false;
-    bind_leases(exchange, call, numbers);
-    bind_runs(exchange, call);
+    queue_names_bind(&exchange->queues, call);
+    if (!plain_acks_bind(&exchange->plain, &exchange->queues, call, err))
+        return false;
     statement_text(call, exchange->has_items ? buffer_str(&exchange->items) : NULL);
     return true;
 }
@@ -343,13 +236,27 @@ static bool run(struct exchange *exchange, struct error *err)
     return read_answer(exchange, &answer, clock_boot() - start, err);
 }
 
+/* With all of them one by one if `together` is false. */
+static bool settle_and_reserve(struct exchange exchange, bool together, struct error *err)
+{
+    bool done = (!together || plain_acks_take(&exchange.plain, exchange.finished, err)) &&
+                write_items(&exchange, err) && run(&exchange, err);
+
+    /* Whoever tries again with the same list must not find jobs in it that were never leased. */
+    if (!done && exchange.wanted != NULL)
+        exchange.jobs->count = exchange.first;
+    if (done && exchange.rings)
+        pg_bell_ring(exchange.postgres);
+    exchange_done(&exchange);
+    return done;
+}
+
 bool postgres_exchange(struct store *store, const struct settlement_list *finished,
                        const struct reservation *wanted, usec_t now,
                        enum th_error_code *verdicts_out, struct job_list *jobs_out,
                        struct error *err)
 {
-    CLEANUP(exchange_done)
-    struct exchange exchange = {
+    const struct exchange exchange = {
         .postgres = postgres_of(store),
         .finished = finished,
         .wanted = wanted,
@@ -360,18 +267,10 @@ bool postgres_exchange(struct store *store, const struct settlement_list *finish
         .items = BUFFER(SPECS_MAX),
     };
 
-    if (!sort_out(&exchange, err))
-        return false;
-    if (!run(&exchange, err)) {
-        /* Whoever tries again with the same list must not find jobs in it that were never leased.
-         */
-        if (wanted != NULL)
-            jobs_out->count = exchange.first;
-        return false;
-    }
-    if (exchange.rings)
-        pg_bell_ring(exchange.postgres);
-    return true;
+    if (settle_and_reserve(exchange, true, err))
+        return true;
+    /* One of them has the token of another one, and only the long way says which. */
+    return err->code == TH_E_LEASE_MISMATCH && settle_and_reserve(exchange, false, err);
 }
 
 bool postgres_held(struct store *store, const char *pool, struct job_list *jobs_out,

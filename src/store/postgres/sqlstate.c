@@ -35,6 +35,7 @@ static const struct sqlstate_meaning meanings[] = {
     {"22P05", TH_E_INVALID,     SQLSTATE_REPORT,    "the database should have the encoding UTF8"},
     {"TH001", TH_E_CONFLICT,    SQLSTATE_REPORT,    NULL},
     {"TH002", TH_E_INVALID,     SQLSTATE_REPORT,    NULL},
+    {"TH003", TH_E_LEASE_MISMATCH, SQLSTATE_REPORT, NULL},
 };
 /* clang-format on */
 

@@ -23,7 +23,7 @@
 
 #include "postgres_statements.h"
 
-#define STATEMENT_PARAMETERS 32
+#define STATEMENT_PARAMETERS 40
 
 struct answer;
 

@@ -34,17 +34,18 @@ SELECT id, state, existed, updated FROM enqueue_items($1::json, $2::bigint)
 -- name: exchange
 SELECT what, n, code, seq, id, type, encoding, priority, due, run_at, timeout, max_attempts,
     max_stalls, attempts, stalls, executions, created_at, key, update_flags, idempotency_key, payload
-FROM exchange($1::bigint, $2::text[], $3::int[], $4::int[], $5::uuid[], $6::bigint[], $7::bytea[],
-    $8::boolean[], $9::int[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[],
-    $14::bigint[], $15::int[], $16::json, $17::text, $18::bytea, $19::bigint, $20::int[],
-    $21::bigint[], $22::bigint[], $23::bigint[], $24::bigint[], $25::text[], $26::int[], $27::int[],
-    $28::bigint[], $29::bigint[], $30::int[], $31::boolean[])
+FROM exchange($1::bigint, $2::text[], $3::int[], $4::int[], $5::boolean[], $6::int[], $7::uuid[],
+    $8::bigint[], $9::bytea[], $10::bytea[], $11::int[], $12::bigint[], $13::bigint[], $14::bigint[],
+    $15::bigint[], $16::bigint[], $17::int[], $18::json, $19::text, $20::bytea, $21::bigint,
+    $22::int[], $23::bigint[], $24::bigint[], $25::bigint[], $26::bigint[], $27::text[], $28::int[],
+    $29::int[], $30::bigint[], $31::bigint[], $32::int[], $33::boolean[])
 -- name: held
 SELECT 1::smallint, 0, 0, l.seq, j.id, j.type, j.encoding, j.priority, j.due, j.run_at, j.timeout,
     j.max_attempts, j.max_stalls, j.attempts, j.stalls, l.execution, j.created_at, j.key,
     j.update_flags, j.idempotency_key, j.payload, q.name, l.token, l.expires_at, l.started_at,
     l.worker, l.cancel_requested_at
-FROM lease l JOIN job j ON j.seq = l.seq JOIN queue q ON q.queue_id = l.queue_id
+FROM lease l CROSS JOIN LATERAL (SELECT * FROM job WHERE seq = l.seq OFFSET 0) j
+    JOIN queue q ON q.queue_id = l.queue_id
 WHERE l.pool = $1::text
 ORDER BY l.seq
 -- name: heartbeat

@@ -12,7 +12,7 @@ CREATE TYPE settlement_spec AS (
 CREATE FUNCTION lease_check(st standing, token_ bytea, now_ bigint) RETURNS int
 LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE
-        WHEN st.seq IS NULL THEN 4
+        WHEN st IS NULL OR st.seq IS NULL THEN 4
         WHEN st.state IS DISTINCT FROM 3 THEN 5
         WHEN st.expires_at <= now_ THEN 6
         WHEN st.token <> token_ THEN 7

@@ -55,8 +55,11 @@ CREATE TYPE exchanged AS (
 -- The first of a queue in line from a place on, locked for us. Of those with a key, only such whose
 -- key nobody holds: we hold places already and must not wait.
 CREATE FUNCTION pick(queue_id_ int, from_priority int, from_due bigint, from_seq bigint,
-    to_priority int, max_ bigint, types_ text[], OUT places tid[], OUT keyed_ boolean)
+    to_priority int, max_ bigint, types_ text[], OUT places tid[])
 LANGUAGE plpgsql AS $$
+DECLARE
+    keyed_ boolean;
+    next_ record;
 BEGIN
     IF types_ IS NULL THEN
         SELECT array_agg(p.place), bool_or(p.keyed) INTO places, keyed_ FROM (
@@ -66,98 +69,93 @@ BEGIN
             ORDER BY r.priority, r.due, r.seq LIMIT max_ FOR UPDATE SKIP LOCKED) p;
     ELSE
         SELECT array_agg(p.place), bool_or(p.keyed) INTO places, keyed_ FROM (
-            SELECT r.ctid AS place, r.keyed FROM ready r JOIN job j ON j.seq = r.seq
+            SELECT r.ctid AS place, r.keyed FROM ready r
             WHERE r.queue_id = queue_id_ AND r.priority <= to_priority
                 AND (r.priority, r.due, r.seq) > (from_priority, from_due, from_seq)
-                AND j.type = ANY (types_)
-            ORDER BY r.priority, r.due, r.seq LIMIT max_ FOR UPDATE OF r SKIP LOCKED) p;
+                AND (SELECT j.type FROM job j WHERE j.seq = r.seq) = ANY (types_)
+            ORDER BY r.priority, r.due, r.seq LIMIT max_ FOR UPDATE SKIP LOCKED) p;
     END IF;
-    IF keyed_ THEN
-        SELECT array_agg(p.place) INTO places FROM (
-            SELECT r.ctid AS place FROM ready r WHERE r.ctid = ANY (places) AND NOT r.keyed
-            UNION ALL
-            SELECT * FROM (SELECT r.ctid AS place FROM ready r JOIN job j ON j.seq = r.seq
-                JOIN keyed k ON k.queue_id = r.queue_id AND k.key = j.key
-                WHERE r.ctid = ANY (places) AND r.keyed FOR UPDATE OF k SKIP LOCKED) free) p;
+    IF NOT keyed_ OR places IS NULL THEN
+        RETURN;
     END IF;
+    FOR next_ IN SELECT r.ctid AS place, r.seq, (SELECT j.key FROM job j WHERE j.seq = r.seq) AS key
+        FROM ready r WHERE r.ctid = ANY (places) AND r.keyed
+    LOOP
+        PERFORM FROM keyed k WHERE k.queue_id = queue_id_ AND k.key = next_.key
+        FOR UPDATE SKIP LOCKED;
+        IF NOT FOUND THEN
+            places := array_remove(places, next_.place);
+        END IF;
+    END LOOP;
 END $$;
 
--- What was picked moves from `ready` to `lease`, in order, with tokens from first_ on.
-CREATE FUNCTION move(queue_id_ int, places tid[], keyed_ boolean, share int, first_ int, now_ bigint,
-    pool_ text, batch bytea, lease_for bigint)
-RETURNS SETOF exchanged LANGUAGE plpgsql AS $$
+-- What was picked has a key: its job is the one that runs with it.
+CREATE FUNCTION mark_running(queue_id_ int, places tid[]) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    next_ record;
 BEGIN
-    RETURN QUERY
-    WITH gone AS (
-        DELETE FROM ready r WHERE r.ctid = ANY (places)
-        RETURNING r.seq, r.priority, r.due, r.traces
-    ), numbered AS MATERIALIZED (
-        SELECT g.seq, g.priority, g.due, g.traces, j.id, j.type, j.encoding, j.run_at, j.timeout,
-            j.max_attempts, j.max_stalls, j.attempts, j.stalls, j.executions, j.created_at, j.key,
-            j.update_flags, j.idempotency_key, j.payload,
-            (row_number() OVER (ORDER BY g.priority, g.due, g.seq))::int + first_ - 1 AS number
-        FROM gone g JOIN job j ON j.seq = g.seq
-    ), leased AS (
-        INSERT INTO lease (queue_id, seq, execution, token, expires_at, pool, started_at, traces)
-        SELECT queue_id_, m.seq, m.executions + 1, batch || int4send(m.number), now_ + lease_for,
-            pool_, now_, m.traces
-        FROM numbered m
-    ), twins AS (
-        UPDATE keyed k SET waiting = NULL, running = m.seq FROM numbered m
-        WHERE keyed_ AND k.queue_id = queue_id_ AND k.key = m.key
-    )
-    SELECT 1::smallint, m.number, share, m.seq, m.id, m.type, m.encoding, m.priority, m.due,
-        m.run_at, m.timeout, m.max_attempts, m.max_stalls, m.attempts, m.stalls, m.executions,
-        m.created_at, m.key, m.update_flags, m.idempotency_key, m.payload
-    FROM numbered m;
+    FOR next_ IN SELECT r.seq, (SELECT j.key FROM job j WHERE j.seq = r.seq) AS key
+        FROM ready r WHERE r.ctid = ANY (places) AND r.keyed
+    LOOP
+        UPDATE keyed SET waiting = NULL, running = next_.seq
+        WHERE queue_id = queue_id_ AND key = next_.key;
+    END LOOP;
 END $$;
 
 -- ---- settle ----
 
--- Acks of jobs without key, error, output or earlier runs: the token is compared by the statement
--- that removes the lease. Answers the numbers of those that it could not settle.
-CREATE FUNCTION settle_plain(now_ bigint, ns int[], queue_ids int[], refs bigint[], tokens bytea[],
-    forgets boolean[], workers int[], starts bigint[], walls bigint[], users bigint[],
-    systems bigint[], rss bigint[], exits int[])
-RETURNS int[] LANGUAGE plpgsql AS $$
+-- Acks of jobs of one queue without key, error, output or earlier runs: the lease's token is looked
+-- at by the statement that removes it, as far as all tokens of one reserve are alike, and then
+-- compared with its own; one that is not equal is raised as TH003, and the caller takes the long way.
+-- Answers the refs of those that it settled. The plan must be this one whatever the statistics say:
+-- leases by their key, and what is to be told of them by a hash.
+CREATE FUNCTION settle_plain(now_ bigint, queue_id_ int, forget_ boolean, refs bigint[],
+    batches bytea[], tokens bytea[], workers int[], starts bigint[], walls bigint[],
+    users bigint[], systems bigint[], rss bigint[], exits int[])
+RETURNS bigint[] LANGUAGE plpgsql SET enable_nestloop = off SET enable_hashjoin = on AS $$
 DECLARE
-    settled int[];
+    removed bigint;
+    settled bigint[];
 BEGIN
-    WITH done AS MATERIALIZED (
+    WITH gone AS MATERIALIZED (
         DELETE FROM lease l
-        USING unnest(ns, queue_ids, refs, tokens, forgets, workers, starts, walls, users, systems,
-            rss, exits) s (n, queue_id, ref, token, forget, worker, started_at, wall, user_time,
-            system_time, max_rss_kb, exit_code)
-        WHERE l.queue_id = s.queue_id AND l.seq = s.ref AND l.token = s.token
-            AND l.expires_at > now_ AND NOT l.traces
-        RETURNING s.n, l.seq, l.queue_id, s.forget, s.token, l.pool,
-            coalesce(s.worker, l.worker) AS worker,
-            coalesce(s.started_at, l.started_at) AS started_at, s.wall, s.user_time, s.system_time,
+        WHERE l.queue_id = queue_id_ AND l.seq = ANY (refs) AND l.expires_at > now_
+            AND NOT l.traces AND substr(l.token, 1, 16) = ANY (batches)
+        RETURNING l.seq, l.token, l.pool, l.worker, l.started_at
+    ), done AS MATERIALIZED (
+        SELECT g.seq, g.token, g.pool, coalesce(s.worker, g.worker) AS worker,
+            coalesce(s.started_at, g.started_at) AS started_at, s.wall, s.user_time, s.system_time,
             s.max_rss_kb, s.exit_code
+        FROM unnest(refs, tokens, workers, starts, walls, users, systems, rss, exits)
+            s (ref, token, worker, started_at, wall, user_time, system_time, max_rss_kb, exit_code)
+            JOIN gone g ON g.seq = s.ref AND g.token = s.token
     ), kept AS (
         INSERT INTO ended (seq, state, queue_id, ended_at, executions, attempts, stalls, token,
             ended_by, pool, worker, started_at, wall, user_time, system_time, max_rss_kb, exit_code)
-        SELECT d.seq, 5, d.queue_id, now_, 1, 0, 0, d.token, 0, d.pool, d.worker, d.started_at,
+        SELECT d.seq, 5, queue_id_, now_, 1, 0, 0, d.token, 0, d.pool, d.worker, d.started_at,
             d.wall, d.user_time, d.system_time, d.max_rss_kb, d.exit_code
-        FROM done d WHERE NOT d.forget
-    ), forgotten AS (
-        DELETE FROM job j USING done d WHERE j.seq = d.seq AND d.forget
-    ), counts AS (
-        INSERT INTO counted (queue_id, done, failed)
-        SELECT d.queue_id, count(*), 0 FROM done d GROUP BY d.queue_id
+        FROM done d WHERE NOT forget_
     )
-    SELECT array_agg(d.n) INTO settled FROM done d;
-    IF cardinality(settled) = cardinality(ns) THEN
-        RETURN '{}';
+    SELECT array_agg(d.seq), (SELECT count(*) FROM gone) INTO settled, removed FROM done d;
+    IF removed <> coalesce(cardinality(settled), 0) THEN
+        RAISE EXCEPTION USING ERRCODE = 'TH003', MESSAGE = 'a token belongs to another job';
     END IF;
-    RETURN ARRAY(SELECT u FROM unnest(ns) u WHERE settled IS NULL OR u <> ALL (settled));
+    IF removed > 0 THEN
+        INSERT INTO counted (queue_id, done, failed) VALUES (queue_id_, removed, 0);
+    END IF;
+    IF forget_ AND removed > 0 THEN
+        DELETE FROM job WHERE seq = ANY (settled);
+    END IF;
+    RETURN coalesce(settled, '{}');
 END $$;
 
 -- ---- the whole ----
 
-CREATE FUNCTION exchange(now_ bigint, queues text[], ns int[], queue_at int[], ids uuid[],
-    refs bigint[], tokens bytea[], forgets boolean[], workers int[], starts bigint[],
-    walls bigint[], users bigint[], systems bigint[], rss bigint[], exits int[], items json,
+-- The plain acks come in groups of one queue and one wish to forget, from one number on each.
+CREATE FUNCTION exchange(now_ bigint, queues text[], group_starts int[], group_queues int[],
+    group_forgets boolean[], ns int[], ids uuid[], refs bigint[], batches bytea[], tokens bytea[],
+    workers int[], starts bigint[], walls bigint[], users bigint[], systems bigint[], rss bigint[],
+    exits int[], items json,
     pool_ text, batch bytea, lease_for bigint, shares int[], maxes bigint[], runnings bigint[],
     rate_counts bigint[], rate_periods bigint[], types_ text[], segment_shares int[],
     segment_priorities int[], segment_dues bigint[], segment_seqs bigint[], segment_ends int[],
@@ -168,7 +166,10 @@ DECLARE
     alone boolean[];
     vacated int[] := '{}';
     full_ int[] := '{}';
-    left_over int[] := '{}';
+    settled bigint[];
+    queue_id_ int;
+    first_ int;
+    last_ int;
     s settlement_spec;
     code_ int;
     number int := 0;
@@ -180,7 +181,6 @@ DECLARE
     taken bigint;
     picked record;
     places tid[];
-    keyed_ boolean;
     some_segments boolean;
     expiries int[] := '{}';
 BEGIN
@@ -206,32 +206,52 @@ BEGIN
             WHERE v.id IS NOT NULL GROUP BY v.id ORDER BY v.id) u;
     END IF;
 
-    IF cardinality(ns) > 0 THEN
-        left_over := settle_plain(now_, ns,
-            CASE WHEN cardinality(queues) = 1 THEN array_fill(queue_ids[1], ARRAY[cardinality(ns)])
-                ELSE ARRAY(SELECT queue_ids[a] FROM unnest(queue_at) a) END,
-            refs, tokens, forgets, workers, starts, walls, users, systems, rss, exits);
-        IF cardinality(left_over) < cardinality(ns) THEN
-            vacated := queue_ids;
+    FOR g IN 1..cardinality(group_starts) LOOP
+        first_ := group_starts[g];
+        last_ := coalesce(group_starts[g + 1] - 1, cardinality(refs));
+        queue_id_ := queue_ids[group_queues[g]];
+        IF queue_id_ IS NULL THEN
+            settled := '{}';
+        ELSIF cardinality(group_starts) = 1 THEN
+            settled := settle_plain(now_, queue_id_, group_forgets[1], refs, batches, tokens, workers,
+                starts, walls, users, systems, rss, exits);
+        ELSE
+            settled := settle_plain(now_, queue_id_, group_forgets[g], refs[first_:last_], batches,
+                tokens[first_:last_], workers[first_:last_], starts[first_:last_],
+                walls[first_:last_], users[first_:last_], systems[first_:last_],
+                rss[first_:last_], exits[first_:last_]);
         END IF;
-        FOR s IN SELECT u.n, u.id, u.ref, u.token, 0::smallint, false, u.forget, NULL::bigint,
-                NULL::bytea, NULL::smallint, NULL::bytea, NULL::bytea, u.wall IS NOT NULL, u.worker,
-                u.started_at, u.wall, u.user_time, u.system_time, u.rss, u.exit_code, NULL::int,
-                NULL::bytea, NULL::job_spec
-            FROM unnest(ns, ids, refs, tokens, forgets, workers, starts, walls, users, systems, rss,
-                exits) u (n, id, ref, token, forget, worker, started_at, wall, user_time,
-                system_time, rss, exit_code)
-            WHERE cardinality(left_over) > 0 AND u.n = ANY (left_over) ORDER BY u.ref
-        LOOP
+        IF cardinality(settled) > 0 THEN
+            vacated := vacated || queue_id_;
+        END IF;
+        CONTINUE WHEN cardinality(settled) = last_ - first_ + 1;
+        FOR i IN first_..last_ LOOP
+            CONTINUE WHEN refs[i] = ANY (settled);
+            s := NULL;
+            s.n := ns[i];
+            s.job := ids[i];
+            s.ref := refs[i];
+            s.token := tokens[i];
+            s.kind := 0;
+            s.counts := false;
+            s.forget := group_forgets[g];
+            s.has_run := walls[i] IS NOT NULL;
+            s.worker := workers[i];
+            s.started_at := starts[i];
+            s.wall := walls[i];
+            s.user_time := users[i];
+            s.system_time := systems[i];
+            s.max_rss_kb := rss[i];
+            s.exit_code := exits[i];
             code_ := settle_one(s, now_);
             IF code_ <> 0 THEN
                 RETURN NEXT (0, s.n, code_, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::exchanged;
             ELSE
-                vacated := queue_ids;
+                vacated := vacated || queue_id_;
             END IF;
         END LOOP;
-    END IF;
+    END LOOP;
 
     IF items IS NOT NULL THEN
         FOR s IN SELECT * FROM json_populate_recordset(NULL::settlement_spec, items) i LOOP
@@ -273,7 +293,6 @@ BEGIN
         END IF;
 
         places := '{}';
-        keyed_ := false;
         IF max_ > 0 THEN
             IF some_segments THEN
                 FOR k IN 1..coalesce(cardinality(segment_shares), 0) LOOP
@@ -283,22 +302,41 @@ BEGIN
                         segment_dues[k], segment_seqs[k], segment_ends[k],
                         max_ - cardinality(places), types_);
                     places := places || picked.places;
-                    keyed_ := keyed_ OR coalesce(picked.keyed_, false);
                 END LOOP;
             END IF;
             -- From the head: nothing is known, or less than asked for was found.
             IF cardinality(places) = 0 OR (looks[i] AND cardinality(places) < max_) THEN
                 SELECT * INTO picked FROM pick(q.queue_id, -1, 0, 0, 32767, max_, types_);
                 places := coalesce(picked.places, '{}');
-                keyed_ := coalesce(picked.keyed_, false);
                 RETURN NEXT (4, i, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                     NULL, NULL, NULL, NULL, NULL, NULL, NULL)::exchanged;
             END IF;
         END IF;
         taken := cardinality(places);
         IF taken > 0 THEN
-            RETURN QUERY SELECT * FROM move(q.queue_id, places, keyed_, i, number, now_, pool_,
-                batch, lease_for);
+            PERFORM mark_running(q.queue_id, places);
+            -- What was picked moves from `ready` to `lease`, in order, each with its token. Each job is
+            -- looked up by its key, whatever the statistics say.
+            RETURN QUERY
+            WITH gone AS (
+                DELETE FROM ready r WHERE r.ctid = ANY (places)
+                RETURNING r.seq, r.priority, r.due, r.traces
+            ), numbered AS MATERIALIZED (
+                SELECT g.seq, g.priority, g.due, g.traces, j.id, j.type, j.encoding, j.run_at, j.timeout,
+                    j.max_attempts, j.max_stalls, j.attempts, j.stalls, j.executions, j.created_at, j.key,
+                    j.update_flags, j.idempotency_key, j.payload,
+                    (row_number() OVER (ORDER BY g.priority, g.due, g.seq))::int + number - 1 AS nth
+                FROM gone g CROSS JOIN LATERAL (SELECT * FROM job WHERE seq = g.seq OFFSET 0) j
+            ), leased AS (
+                INSERT INTO lease (queue_id, seq, execution, token, expires_at, pool, started_at, traces)
+                SELECT q.queue_id, m.seq, m.executions + 1, batch || int4send(m.nth), now_ + lease_for,
+                    pool_, now_, m.traces
+                FROM numbered m
+            )
+            SELECT 1::smallint, m.nth, i, m.seq, m.id, m.type, m.encoding, m.priority, m.due,
+                m.run_at, m.timeout, m.max_attempts, m.max_stalls, m.attempts, m.stalls, m.executions,
+                m.created_at, m.key, m.update_flags, m.idempotency_key, m.payload
+            FROM numbered m;
             number := number + taken;
             IF q.next_expiry IS NULL OR q.next_expiry > now_ + lease_for THEN
                 expiries := expiries || q.queue_id;

@@ -10,10 +10,9 @@ CREATE FUNCTION heartbeat(pool_ text, status_ bytea, now_ bigint, lease_for bigi
 RETURNS TABLE (n int, verdict int, cancel boolean) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    extended int[];
     beat record;
-    st standing;
-    code_ int;
+    told boolean;
+    cancel_at bigint;
 BEGIN
     UPDATE pool SET beat_at = now_, status = coalesce(status_, status) WHERE name = pool_;
     RETURN QUERY SELECT 0, CASE WHEN FOUND THEN 0 ELSE 4 END, false;
@@ -24,47 +23,29 @@ BEGIN
     PERFORM queue_lock(queue_id, false)
     FROM (SELECT queue_id FROM queue WHERE name = ANY (queues) ORDER BY queue_id) q;
 
-    WITH given AS MATERIALIZED (
-        SELECT g.n::int, coalesce(byref.queue_id, byid.queue_id) AS queue_id,
-            coalesce(byref.seq, byid.seq) AS seq, g.token, g.worker,
-            g.percent IS NOT NULL OR g.output IS NOT NULL AS told
-        FROM unnest(ids, refs, tokens, workers, percents, outputs)
-            WITH ORDINALITY g (id, ref, token, worker, percent, output, n)
-            LEFT JOIN job byref ON byref.seq = g.ref AND byref.id = g.id
-            LEFT JOIN job byid ON byref.seq IS NULL AND byid.id = g.id
-    ), done AS (
-        UPDATE lease l SET expires_at = now_ + lease_for, worker = coalesce(g.worker, l.worker),
-            traces = l.traces OR g.told
-        FROM given g
-        WHERE l.queue_id = g.queue_id AND l.seq = g.seq AND l.token = g.token
-            AND l.expires_at > now_
-        RETURNING g.n
-    )
-    SELECT array_agg(d.n) INTO extended FROM done d;
-
     FOR beat IN
-        SELECT g.n::int, seq_by_ref(g.ref, g.id) AS seq, g.token, g.percent, g.progress, g.output,
-            coalesce(g.n = ANY (extended), false) AS extended
-        FROM unnest(ids, refs, tokens, percents, texts, outputs)
-            WITH ORDINALITY g (id, ref, token, percent, progress, output, n)
-        WHERE g.percent IS NOT NULL OR g.output IS NOT NULL
-            OR NOT coalesce(g.n = ANY (extended), false)
-            OR EXISTS (SELECT FROM lease l JOIN job j ON j.queue_id = l.queue_id AND j.seq = l.seq
-                WHERE j.id = g.id AND l.cancel_requested_at IS NOT NULL)
+        SELECT g.n::int, seq_by_ref(g.ref, g.id) AS seq, g.token, g.worker, g.percent, g.progress,
+            g.output
+        FROM unnest(ids, refs, tokens, workers, percents, texts, outputs)
+            WITH ORDINALITY g (id, ref, token, worker, percent, progress, output, n)
+        ORDER BY 2
     LOOP
-        IF beat.extended THEN
-            IF beat.percent IS NOT NULL OR beat.output IS NOT NULL THEN
-                PERFORM write_told(beat.seq, beat.percent::smallint, beat.progress, NULL,
-                    beat.output);
-            END IF;
-            st := standing_of(beat.seq);
-            IF st.cancel_requested_at IS NOT NULL THEN
-                RETURN QUERY SELECT beat.n, 0, true;
-            END IF;
-        ELSE
-            st := standing_of(beat.seq);
-            code_ := lease_check(st, beat.token, now_);
-            RETURN QUERY SELECT beat.n, CASE WHEN code_ = 0 THEN 7 ELSE code_ END, false;
+        told := beat.percent IS NOT NULL OR beat.output IS NOT NULL;
+        UPDATE lease l SET expires_at = now_ + lease_for, worker = coalesce(beat.worker, l.worker),
+            traces = l.traces OR told
+        WHERE l.queue_id = (SELECT j.queue_id FROM job j WHERE j.seq = beat.seq)
+            AND l.seq = beat.seq AND l.token = beat.token AND l.expires_at > now_
+        RETURNING l.cancel_requested_at INTO cancel_at;
+        IF NOT FOUND THEN
+            RETURN QUERY SELECT beat.n,
+                coalesce(nullif(lease_check(standing_of(beat.seq), beat.token, now_), 0), 7), false;
+            CONTINUE;
+        END IF;
+        IF told THEN
+            PERFORM write_told(beat.seq, beat.percent::smallint, beat.progress, NULL, beat.output);
+        END IF;
+        IF cancel_at IS NOT NULL THEN
+            RETURN QUERY SELECT beat.n, 0, true;
         END IF;
     END LOOP;
 
@@ -87,7 +68,7 @@ BEGIN
         INSERT INTO ready (queue_id, priority, due, seq, keyed, traces)
         SELECT d.queue_id, j.priority, d.due, d.seq, j.key IS NOT NULL,
             j.key IS NOT NULL OR j.executions > 0 OR j.stalls > 0 OR j.attempts > 0
-        FROM due_now d JOIN job j ON j.seq = d.seq
+        FROM due_now d CROSS JOIN LATERAL (SELECT * FROM job WHERE seq = d.seq OFFSET 0) j
         RETURNING 1
     )
     SELECT count(*) INTO moved FROM placed;
