@@ -167,19 +167,29 @@ static bool read_row(struct exchange *exchange, struct answer *answer, const cha
     return error_set(err, TH_E_INTERNAL, "postgres: an exchange answered a row of no known kind");
 }
 
-static int compare_tokens(const void *a, const void *b)
+static int compare_places(const void *a, const void *b)
 {
-    return memcmp(((const struct job *)a)->token.bytes, ((const struct job *)b)->token.bytes,
-                  sizeof(struct lease_token));
+    const struct job *first = a, *second = b;
+
+    if (first->priority != second->priority)
+        return first->priority - second->priority;
+    if (first->due != second->due)
+        return first->due < second->due ? -1 : 1;
+    return (first->ref > second->ref) - (first->ref < second->ref);
 }
 
-/* The server numbers the jobs in order, and answers them in any. */
-static void sort_jobs(struct exchange *exchange)
+/* The server answers one share after the other, but the jobs of a share in any order. */
+static void sort_shares(struct exchange *exchange)
 {
-    size_t count = exchange->jobs->count - exchange->first;
+    struct job *jobs = exchange->jobs->items;
+    size_t from = exchange->first;
 
-    if (count > 1)
-        qsort(exchange->jobs->items + exchange->first, count, sizeof(struct job), compare_tokens);
+    for (size_t i = from + 1; i <= exchange->jobs->count; i++) {
+        if (i < exchange->jobs->count && jobs[i].queue == jobs[from].queue)
+            continue;
+        qsort(jobs + from, i - from, sizeof(*jobs), compare_places);
+        from = i;
+    }
 }
 
 static bool note_heads(struct exchange *exchange, struct error *err)
@@ -210,7 +220,7 @@ static bool read_answer(struct exchange *exchange, struct answer *answer, usec_t
             return false;
     if (wanted == NULL)
         return true;
-    sort_jobs(exchange);
+    sort_shares(exchange);
     if (exchange->has_items || wanted->types != NULL)
         heads_forget(&exchange->postgres->heads);
     else if (!note_heads(exchange, err))
@@ -269,7 +279,7 @@ bool postgres_exchange(struct store *store, const struct settlement_list *finish
 
     if (settle_and_reserve(exchange, true, err))
         return true;
-    /* One of them has the token of another one, and only the long way says which. */
+    /* A lease changed under the statement, and only the long way copes with that. */
     return err->code == TH_E_LEASE_MISMATCH && settle_and_reserve(exchange, false, err);
 }
 

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH_SIZE sizeof(struct batch_token)
-
 static bool is_plain(const struct settlement *settlement)
 {
     return settlement->kind == SETTLE_ACK && settlement->ref != 0 && !settlement->counts &&
@@ -87,20 +85,6 @@ static bool bind_groups(const struct plain_acks *acks, struct queue_names *queue
     return true;
 }
 
-/* What the tokens of one reserve have in common, once for each run of them. */
-static void bind_batches(const struct plain_acks *acks, struct statement *call)
-{
-    const unsigned char *last = NULL;
-
-    statement_array(call, ARRAY_BYTEA);
-    for (size_t i = 0; i < acks->count; i++) {
-        const unsigned char *batch = acks->items[i]->token.bytes;
-        if (last == NULL || memcmp(last, batch, BATCH_SIZE) != 0)
-            element_bytes(call, (struct bytes){batch, BATCH_SIZE});
-        last = batch;
-    }
-}
-
 static void bind_leases(const struct plain_acks *acks, struct statement *call)
 {
     statement_array(call, ARRAY_INT4);
@@ -112,7 +96,6 @@ static void bind_leases(const struct plain_acks *acks, struct statement *call)
     statement_array(call, ARRAY_INT8);
     for (size_t i = 0; i < acks->count; i++)
         element_int(call, acks->items[i]->ref);
-    bind_batches(acks, call);
     statement_array(call, ARRAY_BYTEA);
     for (size_t i = 0; i < acks->count; i++)
         element_token(call, &acks->items[i]->token);

@@ -35,10 +35,10 @@ SELECT id, state, existed, updated FROM enqueue_items($1::json, $2::bigint)
 SELECT what, n, code, seq, id, type, encoding, priority, due, run_at, timeout, max_attempts,
     max_stalls, attempts, stalls, executions, created_at, key, update_flags, idempotency_key, payload
 FROM exchange($1::bigint, $2::text[], $3::int[], $4::int[], $5::boolean[], $6::int[], $7::uuid[],
-    $8::bigint[], $9::bytea[], $10::bytea[], $11::int[], $12::bigint[], $13::bigint[], $14::bigint[],
-    $15::bigint[], $16::bigint[], $17::int[], $18::json, $19::text, $20::bytea, $21::bigint,
-    $22::int[], $23::bigint[], $24::bigint[], $25::bigint[], $26::bigint[], $27::text[], $28::int[],
-    $29::int[], $30::bigint[], $31::bigint[], $32::int[], $33::boolean[])
+    $8::bigint[], $9::bytea[], $10::int[], $11::bigint[], $12::bigint[], $13::bigint[],
+    $14::bigint[], $15::bigint[], $16::int[], $17::json, $18::text, $19::bytea, $20::bigint,
+    $21::int[], $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[], $26::text[], $27::int[],
+    $28::int[], $29::bigint[], $30::bigint[], $31::int[], $32::boolean[])
 -- name: held
 SELECT 1::smallint, 0, 0, l.seq, j.id, j.type, j.encoding, j.priority, j.due, j.run_at, j.timeout,
     j.max_attempts, j.max_stalls, j.attempts, j.stalls, l.execution, j.created_at, j.key,

@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define INT8_TYPE 20
+#define BYTEA_TYPE 17
+#define INT8_TYPE  20
 
 static void die(PGconn *conn, const char *what)
 {
@@ -103,17 +104,33 @@ static void add_int4(struct buffer *array, uint32_t value)
     buffer_add(array, &bytes, sizeof(bytes));
 }
 
-void pg_bare_array(struct buffer *array, const int64_t *items, size_t count)
+static void begin_array(struct buffer *array, uint32_t type, size_t count)
 {
     buffer_clear(array);
     add_int4(array, 1);
     add_int4(array, 0);
-    add_int4(array, INT8_TYPE);
+    add_int4(array, type);
     add_int4(array, (uint32_t)count);
     add_int4(array, 1);
+}
+
+void pg_bare_array(struct buffer *array, const int64_t *items, size_t count)
+{
+    begin_array(array, INT8_TYPE, count);
     for (size_t i = 0; i < count; i++) {
         uint64_t bytes = htobe64((uint64_t)items[i]);
         add_int4(array, sizeof(bytes));
         buffer_add(array, &bytes, sizeof(bytes));
+    }
+}
+
+void pg_bare_tokens(struct buffer *array, const unsigned char batch[16], const uint32_t *numbers,
+                    size_t count)
+{
+    begin_array(array, BYTEA_TYPE, count);
+    for (size_t i = 0; i < count; i++) {
+        add_int4(array, 20);
+        buffer_add(array, batch, 16);
+        buffer_add(array, &numbers[i], sizeof(numbers[i]));
     }
 }

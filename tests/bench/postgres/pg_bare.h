@@ -27,4 +27,8 @@ PGresult *pg_bare_run(PGconn *conn, const char *name, int count, const char *con
 /* An array of bigint. */
 void pg_bare_array(struct buffer *array, const int64_t *items, size_t count);
 
+/* An array of tokens: what they have in common, and each one's number as PostgreSQL writes it. */
+void pg_bare_tokens(struct buffer *array, const unsigned char batch[16], const uint32_t *numbers,
+                    size_t count);
+
 #endif

@@ -15,34 +15,44 @@
 
 #define BATCH_MAX 1000
 
+#define DONE                                                                                       \
+    "WITH done AS MATERIALIZED (SELECT s.ref, s.token, l.place, l.pool, s.started_at, s.wall,"     \
+    " s.user_time, s.system_time, s.rss FROM unnest($1::bigint[], $7::bytea[], $8::bigint[],"      \
+    " $8::bigint[], $8::bigint[], $8::bigint[], $8::bigint[]) s (ref, token, started_at, wall,"    \
+    " user_time, system_time, rss) CROSS JOIN LATERAL (SELECT ctid AS place, pool FROM lease"      \
+    " WHERE queue_id = 1 AND seq = s.ref AND token = s.token AND expires_at > $3 AND NOT traces"   \
+    " OFFSET 0) l),"                                                                               \
+    " settled AS (DELETE FROM lease WHERE ctid = ANY (ARRAY(SELECT place FROM done))),"
+
 #define TAKE                                                                                       \
     " next AS (SELECT ctid AS place FROM ready WHERE queue_id = 1"                                 \
     " AND (priority, due, seq) > (5, $5::bigint, $6::bigint)"                                      \
     " ORDER BY priority, due, seq LIMIT $2::bigint FOR UPDATE SKIP LOCKED),"                       \
     " gone AS (DELETE FROM ready WHERE ctid = ANY (ARRAY(SELECT place FROM next))"                 \
     " RETURNING seq, priority, due, traces),"                                                      \
-    " taken AS MATERIALIZED (SELECT g.seq, g.due, g.traces, j.id, j.type, j.executions, "          \
-    "j.payload,"                                                                                   \
-    " (row_number() OVER (ORDER BY g.priority, g.due, g.seq))::int AS n"                           \
-    " FROM gone g JOIN job j ON j.seq = g.seq),"                                                   \
+    " taken AS MATERIALIZED (SELECT g.seq, g.priority, g.due, g.traces, j.id, j.type, j.encoding," \
+    " j.run_at, j.timeout, j.max_attempts, j.max_stalls, j.attempts, j.stalls, j.executions,"      \
+    " j.created_at, j.key, j.update_flags, j.idempotency_key, j.payload,"                          \
+    " (row_number() OVER ())::int AS n FROM gone g"                                                \
+    " CROSS JOIN LATERAL (SELECT * FROM job WHERE seq = g.seq OFFSET 0) j),"                       \
     " leased AS (INSERT INTO lease (queue_id, seq, execution, token, expires_at, pool, "           \
     "started_at,"                                                                                  \
     " traces) SELECT 1, seq, executions + 1, $4::bytea || int4send(n), $3::bigint + 30000000,"     \
     " 'bench', $3, traces FROM taken)"                                                             \
-    " SELECT seq, payload, due, id, type FROM taken ORDER BY n"
+    " SELECT seq, payload, due, n, id, type, encoding, priority, run_at, timeout, max_attempts,"   \
+    " max_stalls, attempts, stalls, executions, created_at, key, update_flags, idempotency_key"    \
+    " FROM taken"
 
 #define KEEP                                                                                       \
-    "WITH done AS (DELETE FROM lease WHERE queue_id = 1 AND seq = ANY ($1::bigint[])"              \
-    " AND expires_at > $3 AND NOT traces RETURNING seq, token, pool, started_at),"                 \
-    " kept AS (INSERT INTO ended (seq, state, queue_id, ended_at, executions, attempts, stalls,"   \
-    " token, ended_by, pool, worker, started_at, wall, user_time, system_time, max_rss_kb,"        \
-    " exit_code) SELECT seq, 5, 1, $3, 1, 0, 0, token, 0, pool, 1, started_at, 1000, 500, 300,"    \
-    " 2000, 0 FROM done)," TAKE
+    DONE " kept AS (INSERT INTO ended (seq, state, queue_id, ended_at, executions, attempts, "     \
+         "stalls,"                                                                                 \
+         " token, ended_by, pool, worker, started_at, wall, user_time, system_time, max_rss_kb,"   \
+         " exit_code) SELECT ref, 5, 1, $3, 1, 0, 0, token, 0, pool, 1, started_at, wall, "        \
+         "user_time,"                                                                              \
+         " system_time, rss, 0 FROM done)," TAKE
 
 #define FORGET                                                                                     \
-    "WITH done AS (DELETE FROM lease WHERE queue_id = 1 AND seq = ANY ($1::bigint[])"              \
-    " AND expires_at > $3 AND NOT traces RETURNING seq),"                                          \
-    " forgotten AS (DELETE FROM job j USING done d WHERE j.seq = d.seq)," TAKE
+    DONE " forgotten AS (DELETE FROM job WHERE seq = ANY (ARRAY(SELECT ref FROM done)))," TAKE
 
 #define ENQUEUE                                                                                    \
     "WITH added AS (INSERT INTO job (id, queue_id, type, encoding, priority, due, attempts, "      \
@@ -82,26 +92,30 @@ usec_t pg_raw_enqueue(const char *url, struct bench_size size)
     return elapsed;
 }
 
-/* What is held, and the last place that was taken. */
+/* What is held. */
 struct raw_loop {
     PGconn *conn;
-    struct buffer array;
+    struct buffer array, tokens, times;
     int64_t seqs[BATCH_MAX];
+    unsigned char batch[16];
+    uint32_t numbers[BATCH_MAX]; /* of the tokens, as PostgreSQL writes them */
     size_t count;
-    uint64_t due, seq; /* as PostgreSQL writes them */
+    uint64_t due, seq; /* the last place that was taken, as PostgreSQL writes it */
 };
 
-static void read_rows(struct raw_loop *loop, const PGresult *result)
+static void read_row(struct raw_loop *loop, const PGresult *result, int row)
 {
     unsigned char payload[BENCH_PAYLOAD];
+    uint64_t seq;
 
-    loop->count = (size_t)PQntuples(result);
-    for (size_t i = 0; i < loop->count; i++) {
-        memcpy(&loop->seq, PQgetvalue(result, (int)i, 0), sizeof(loop->seq));
-        memcpy(payload, PQgetvalue(result, (int)i, 1), sizeof(payload));
-        memcpy(&loop->due, PQgetvalue(result, (int)i, 2), sizeof(loop->due));
-        loop->seqs[i] = (int64_t)be64toh(loop->seq);
-    }
+    memcpy(&seq, PQgetvalue(result, row, 0), sizeof(seq));
+    memcpy(payload, PQgetvalue(result, row, 1), sizeof(payload));
+    memcpy(&loop->numbers[row], PQgetvalue(result, row, 3), sizeof(loop->numbers[row]));
+    loop->seqs[row] = (int64_t)be64toh(seq);
+    if (be64toh(seq) < be64toh(loop->seq))
+        return;
+    loop->seq = seq;
+    memcpy(&loop->due, PQgetvalue(result, row, 2), sizeof(loop->due));
 }
 
 static void exchange_once(struct raw_loop *loop, size_t batch)
@@ -112,20 +126,32 @@ static void exchange_once(struct raw_loop *loop, size_t batch)
 
     random_bytes(token, sizeof(token));
     pg_bare_array(&loop->array, loop->seqs, loop->count);
-    const char *values[] = {loop->array.data,         (const char *)&limit,
-                            (const char *)&now,       (const char *)token,
-                            (const char *)&loop->due, (const char *)&loop->seq};
-    const int lengths[] = {(int)loop->array.length, sizeof(limit),     sizeof(now),
-                           sizeof(token),           sizeof(loop->due), sizeof(loop->seq)};
-    PGresult *result = pg_bare_run(loop->conn, "exchange", 6, values, lengths);
-    read_rows(loop, result);
+    pg_bare_array(&loop->times, loop->seqs, loop->count);
+    pg_bare_tokens(&loop->tokens, loop->batch, loop->numbers, loop->count);
+    memcpy(loop->batch, token, sizeof(token));
+    const char *values[] = {loop->array.data,    (const char *)&limit,     (const char *)&now,
+                            (const char *)token, (const char *)&loop->due, (const char *)&loop->seq,
+                            loop->tokens.data,   loop->times.data};
+    const int lengths[] = {(int)loop->array.length,
+                           sizeof(limit),
+                           sizeof(now),
+                           sizeof(token),
+                           sizeof(loop->due),
+                           sizeof(loop->seq),
+                           (int)loop->tokens.length,
+                           (int)loop->times.length};
+    PGresult *result = pg_bare_run(loop->conn, "exchange", 8, values, lengths);
+    loop->count = (size_t)PQntuples(result);
+    for (size_t i = 0; i < loop->count; i++)
+        read_row(loop, result, (int)i);
     PQclear(result);
 }
 
 static usec_t exchange(const char *url, struct bench_size size, const char *sql)
 {
     size_t fill = size.batch < 100 ? 100 : size.batch;
-    struct raw_loop loop = {.array = BUFFER(1 << 20)};
+    struct raw_loop loop = {
+        .array = BUFFER(1 << 20), .tokens = BUFFER(1 << 20), .times = BUFFER(1 << 20)};
 
     loop.conn = open_filled(url, (struct bench_size){size.jobs, fill});
     pg_bare_prepare(loop.conn, "exchange", sql);
@@ -136,6 +162,8 @@ static usec_t exchange(const char *url, struct bench_size size, const char *sql)
     usec_t elapsed = clock_boot() - start;
     PQfinish(loop.conn);
     buffer_done(&loop.array);
+    buffer_done(&loop.tokens);
+    buffer_done(&loop.times);
     return elapsed;
 }
 

@@ -55,10 +55,9 @@ CREATE TYPE exchanged AS (
 -- The first of a queue in line from a place on, locked for us. Of those with a key, only such whose
 -- key nobody holds: we hold places already and must not wait.
 CREATE FUNCTION pick(queue_id_ int, from_priority int, from_due bigint, from_seq bigint,
-    to_priority int, max_ bigint, types_ text[], OUT places tid[])
+    to_priority int, max_ bigint, types_ text[], OUT places tid[], OUT keyed_ boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
-    keyed_ boolean;
     next_ record;
 BEGIN
     IF types_ IS NULL THEN
@@ -104,41 +103,40 @@ END $$;
 
 -- ---- settle ----
 
--- Acks of jobs of one queue without key, error, output or earlier runs: the lease's token is looked
--- at by the statement that removes it, as far as all tokens of one reserve are alike, and then
--- compared with its own; one that is not equal is raised as TH003, and the caller takes the long way.
--- Answers the refs of those that it settled. The plan must be this one whatever the statistics say:
--- leases by their key, and what is to be told of them by a hash.
+-- Acks of jobs of one queue without key, error, output or earlier runs. Each lease is looked up by its
+-- key, whatever the statistics say. One that changes between the look and the removal is raised as
+-- TH003, and the caller takes the long way. Answers the refs of those that were settled.
 CREATE FUNCTION settle_plain(now_ bigint, queue_id_ int, forget_ boolean, refs bigint[],
-    batches bytea[], tokens bytea[], workers int[], starts bigint[], walls bigint[],
-    users bigint[], systems bigint[], rss bigint[], exits int[])
-RETURNS bigint[] LANGUAGE plpgsql SET enable_nestloop = off SET enable_hashjoin = on AS $$
+    tokens bytea[], workers int[], starts bigint[], walls bigint[], users bigint[],
+    systems bigint[], rss bigint[], exits int[])
+RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
     removed bigint;
     settled bigint[];
 BEGIN
-    WITH gone AS MATERIALIZED (
-        DELETE FROM lease l
-        WHERE l.queue_id = queue_id_ AND l.seq = ANY (refs) AND l.expires_at > now_
-            AND NOT l.traces AND substr(l.token, 1, 16) = ANY (batches)
-        RETURNING l.seq, l.token, l.pool, l.worker, l.started_at
-    ), done AS MATERIALIZED (
-        SELECT g.seq, g.token, g.pool, coalesce(s.worker, g.worker) AS worker,
-            coalesce(s.started_at, g.started_at) AS started_at, s.wall, s.user_time, s.system_time,
+    WITH done AS MATERIALIZED (
+        SELECT s.ref, s.token, l.place, l.pool, coalesce(s.worker, l.worker) AS worker,
+            coalesce(s.started_at, l.started_at) AS started_at, s.wall, s.user_time, s.system_time,
             s.max_rss_kb, s.exit_code
         FROM unnest(refs, tokens, workers, starts, walls, users, systems, rss, exits)
             s (ref, token, worker, started_at, wall, user_time, system_time, max_rss_kb, exit_code)
-            JOIN gone g ON g.seq = s.ref AND g.token = s.token
+            CROSS JOIN LATERAL (SELECT ctid AS place, pool, worker, started_at FROM lease
+                WHERE queue_id = queue_id_ AND seq = s.ref AND token = s.token
+                    AND expires_at > now_ AND NOT traces OFFSET 0) l
+    ), gone AS (
+        DELETE FROM lease WHERE ctid = ANY (ARRAY(SELECT d.place FROM done d))
+            AND expires_at > now_ AND NOT traces
+        RETURNING 1
     ), kept AS (
         INSERT INTO ended (seq, state, queue_id, ended_at, executions, attempts, stalls, token,
             ended_by, pool, worker, started_at, wall, user_time, system_time, max_rss_kb, exit_code)
-        SELECT d.seq, 5, queue_id_, now_, 1, 0, 0, d.token, 0, d.pool, d.worker, d.started_at,
+        SELECT d.ref, 5, queue_id_, now_, 1, 0, 0, d.token, 0, d.pool, d.worker, d.started_at,
             d.wall, d.user_time, d.system_time, d.max_rss_kb, d.exit_code
         FROM done d WHERE NOT forget_
     )
-    SELECT array_agg(d.seq), (SELECT count(*) FROM gone) INTO settled, removed FROM done d;
+    SELECT array_agg(d.ref), (SELECT count(*) FROM gone) INTO settled, removed FROM done d;
     IF removed <> coalesce(cardinality(settled), 0) THEN
-        RAISE EXCEPTION USING ERRCODE = 'TH003', MESSAGE = 'a token belongs to another job';
+        RAISE EXCEPTION USING ERRCODE = 'TH003', MESSAGE = 'a lease has changed meanwhile';
     END IF;
     IF removed > 0 THEN
         INSERT INTO counted (queue_id, done, failed) VALUES (queue_id_, removed, 0);
@@ -153,7 +151,7 @@ END $$;
 
 -- The plain acks come in groups of one queue and one wish to forget, from one number on each.
 CREATE FUNCTION exchange(now_ bigint, queues text[], group_starts int[], group_queues int[],
-    group_forgets boolean[], ns int[], ids uuid[], refs bigint[], batches bytea[], tokens bytea[],
+    group_forgets boolean[], ns int[], ids uuid[], refs bigint[], tokens bytea[],
     workers int[], starts bigint[], walls bigint[], users bigint[], systems bigint[], rss bigint[],
     exits int[], items json,
     pool_ text, batch bytea, lease_for bigint, shares int[], maxes bigint[], runnings bigint[],
@@ -181,6 +179,7 @@ DECLARE
     taken bigint;
     picked record;
     places tid[];
+    keyed_ boolean;
     some_segments boolean;
     expiries int[] := '{}';
 BEGIN
@@ -213,10 +212,10 @@ BEGIN
         IF queue_id_ IS NULL THEN
             settled := '{}';
         ELSIF cardinality(group_starts) = 1 THEN
-            settled := settle_plain(now_, queue_id_, group_forgets[1], refs, batches, tokens, workers,
+            settled := settle_plain(now_, queue_id_, group_forgets[1], refs, tokens, workers,
                 starts, walls, users, systems, rss, exits);
         ELSE
-            settled := settle_plain(now_, queue_id_, group_forgets[g], refs[first_:last_], batches,
+            settled := settle_plain(now_, queue_id_, group_forgets[g], refs[first_:last_],
                 tokens[first_:last_], workers[first_:last_], starts[first_:last_],
                 walls[first_:last_], users[first_:last_], systems[first_:last_],
                 rss[first_:last_], exits[first_:last_]);
@@ -293,6 +292,7 @@ BEGIN
         END IF;
 
         places := '{}';
+        keyed_ := false;
         IF max_ > 0 THEN
             IF some_segments THEN
                 FOR k IN 1..coalesce(cardinality(segment_shares), 0) LOOP
@@ -302,21 +302,25 @@ BEGIN
                         segment_dues[k], segment_seqs[k], segment_ends[k],
                         max_ - cardinality(places), types_);
                     places := places || picked.places;
+                    keyed_ := keyed_ OR coalesce(picked.keyed_, false);
                 END LOOP;
             END IF;
             -- From the head: nothing is known, or less than asked for was found.
             IF cardinality(places) = 0 OR (looks[i] AND cardinality(places) < max_) THEN
                 SELECT * INTO picked FROM pick(q.queue_id, -1, 0, 0, 32767, max_, types_);
                 places := coalesce(picked.places, '{}');
+                keyed_ := coalesce(picked.keyed_, false);
                 RETURN NEXT (4, i, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                     NULL, NULL, NULL, NULL, NULL, NULL, NULL)::exchanged;
             END IF;
         END IF;
         taken := cardinality(places);
         IF taken > 0 THEN
-            PERFORM mark_running(q.queue_id, places);
-            -- What was picked moves from `ready` to `lease`, in order, each with its token. Each job is
-            -- looked up by its key, whatever the statistics say.
+            IF keyed_ THEN
+                PERFORM mark_running(q.queue_id, places);
+            END IF;
+            -- What was picked moves from `ready` to `lease`, each with a token of its own; the client
+            -- puts the jobs in order. Each is looked up by its key, whatever the statistics say.
             RETURN QUERY
             WITH gone AS (
                 DELETE FROM ready r WHERE r.ctid = ANY (places)
@@ -325,7 +329,7 @@ BEGIN
                 SELECT g.seq, g.priority, g.due, g.traces, j.id, j.type, j.encoding, j.run_at, j.timeout,
                     j.max_attempts, j.max_stalls, j.attempts, j.stalls, j.executions, j.created_at, j.key,
                     j.update_flags, j.idempotency_key, j.payload,
-                    (row_number() OVER (ORDER BY g.priority, g.due, g.seq))::int + number - 1 AS nth
+                    (row_number() OVER ())::int + number - 1 AS nth
                 FROM gone g CROSS JOIN LATERAL (SELECT * FROM job WHERE seq = g.seq OFFSET 0) j
             ), leased AS (
                 INSERT INTO lease (queue_id, seq, execution, token, expires_at, pool, started_at, traces)
