@@ -41,13 +41,14 @@ static void exchange_once(struct store *store, struct job_list *jobs)
     *jobs = next;
 }
 
-static double rate_of(struct store *store)
+/* Producers have a handle of their own, as in real life. */
+static double rate_of(struct store *store, struct store *producer)
 {
     CLEANUP(job_list_done) struct job_list jobs = {0};
     usec_t elapsed = 0;
 
     for (size_t i = 0; i < ROUNDS; i++) {
-        bench_fill(store, (struct bench_size){BATCH, BATCH});
+        bench_fill(producer, (struct bench_size){BATCH, BATCH});
         usec_t start = clock_boot();
         exchange_once(store, &jobs);
         elapsed += clock_boot() - start;
@@ -57,17 +58,19 @@ static double rate_of(struct store *store)
 
 void pg_backlog_print(const char *url, size_t backlog)
 {
-    CLEANUP(store_close) struct store *store = bench_store(pg_fresh_url(url));
+    const char *fresh = pg_fresh_url(url);
+    CLEANUP(store_close) struct store *store = bench_store(fresh);
+    CLEANUP(store_close) struct store *producer = bench_store(fresh);
 
-    bench_fill(store, (struct bench_size){FEW, BATCH});
-    double few = rate_of(store);
+    bench_fill(producer, (struct bench_size){FEW, BATCH});
+    double few = rate_of(store, producer);
     PGconn *holder = pg_bare_enter(url);
     pg_bare_exec(holder, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM meta");
-    double held = rate_of(store);
-    double held_longer = rate_of(store);
+    double held = rate_of(store, producer);
+    double held_longer = rate_of(store, producer);
     PQfinish(holder);
-    bench_fill(store, (struct bench_size){backlog, BATCH});
-    double many = rate_of(store);
+    bench_fill(producer, (struct bench_size){backlog, BATCH});
+    double many = rate_of(store, producer);
     printf("exchange 1000, %-19d %10.0f jobs/s\n", FEW, few);
     printf("  with a held snapshot             %10.0f jobs/s: %.2f of that\n", held, held / few);
     printf("  and %6d jobs later             %10.0f jobs/s: %.2f of that\n", BATCH * ROUNDS,
