@@ -17,6 +17,7 @@
 #include "store/postgres/statement.h"
 #include "store/postgres/wanted.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define SPECS_MAX ((size_t)1 << 30)
@@ -137,17 +138,35 @@ static void read_limit(const struct exchange *exchange, struct answer *answer)
         exchange->wanted->limits_out[share] = limit;
 }
 
+static bool read_looked(const struct exchange *exchange, struct answer *answer, usec_t took,
+                        struct error *err)
+{
+    const struct queue_share *share = &exchange->wanted->queues[answer_int(answer) - 1];
+    struct head *head = heads_find(&exchange->postgres->heads, share->queue);
+
+    if (head == NULL)
+        return error_no_memory(err);
+    head_looked(head, exchange->now, took);
+    return true;
+}
+
+static void read_verdict(const struct exchange *exchange, struct answer *answer)
+{
+    size_t n = (size_t)answer_int(answer) - 1;
+
+    exchange->verdicts[n] = (enum th_error_code)answer_int(answer);
+}
+
 static bool read_row(struct exchange *exchange, struct answer *answer, const char *pool,
                      usec_t took, struct error *err)
 {
-    struct head *head;
+    enum row_kind kind = (enum row_kind)answer_int(answer);
 
-    switch ((enum row_kind)answer_int(answer)) {
-    case ROW_VERDICT: {
-        size_t n = (size_t)answer_int(answer) - 1;
-        exchange->verdicts[n] = (enum th_error_code)answer_int(answer);
+    assert(exchange->wanted != NULL || kind == ROW_VERDICT || kind == ROW_BELL);
+    switch (kind) {
+    case ROW_VERDICT:
+        read_verdict(exchange, answer);
         return true;
-    }
     case ROW_JOB:
         return read_job(exchange, answer, pool, err);
     case ROW_LIMIT:
@@ -157,12 +176,7 @@ static bool read_row(struct exchange *exchange, struct answer *answer, const cha
         exchange->rings = true;
         return true;
     case ROW_LOOKED:
-        head = heads_find(&exchange->postgres->heads,
-                          exchange->wanted->queues[answer_int(answer) - 1].queue);
-        if (head == NULL)
-            return error_no_memory(err);
-        head_looked(head, exchange->now, took);
-        return true;
+        return read_looked(exchange, answer, took, err);
     }
     return error_set(err, TH_E_INTERNAL, "postgres: an exchange answered a row of no known kind");
 }

@@ -23,8 +23,11 @@ static bool bind_queues(struct statement *call, const struct heartbeat *heartbea
 
 static struct bytes bytes_of(const char *text)
 {
-    return text == NULL ? (struct bytes){0}
-                        : (struct bytes){(const unsigned char *)text, strlen(text)};
+    struct bytes bytes = {(const unsigned char *)text, 0};
+
+    if (text != NULL)
+        bytes.length = strlen(text);
+    return bytes;
 }
 
 static void bind_leases(struct statement *call, const struct lease_beat *leases, size_t count)

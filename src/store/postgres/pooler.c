@@ -29,7 +29,9 @@ static bool ask_pid(struct postgres *postgres, int64_t *pid_out, struct error *e
 /* The number that somebody else is served by who comes now; 0 when nobody else gets in. */
 static int64_t ask_as_another(const struct postgres *postgres)
 {
-    PGconn *other = PQconnectdb(postgres->conninfo);
+    const char *const names[] = {"connect_timeout", "dbname", NULL};
+    const char *const values[] = {"2", postgres->conninfo, NULL};
+    PGconn *other = PQconnectdbParams(names, values, 1);
     PGresult *result = PQstatus(other) == CONNECTION_OK ? PQexec(other, ASK_PID) : NULL;
     int64_t pid = 0;
 

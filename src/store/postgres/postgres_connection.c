@@ -206,6 +206,13 @@ bool postgres_execute(struct postgres *postgres, const char *sql, usec_t deadlin
     return done;
 }
 
+/* What the server remarks on the way would otherwise end up on standard error. */
+static void ignore_notice(void *context, const PGresult *notice)
+{
+    (void)context;
+    (void)notice;
+}
+
 static bool open_connection(struct postgres *postgres, struct error *err)
 {
     /* What stands before the URL can be overridden by it, what stands behind it not. */
@@ -216,6 +223,7 @@ static bool open_connection(struct postgres *postgres, struct error *err)
     postgres->conn = PQconnectdbParams(names, values, 1);
     if (postgres->conn == NULL)
         return error_no_memory(err);
+    PQsetNoticeReceiver(postgres->conn, ignore_notice, NULL);
     if (PQstatus(postgres->conn) == CONNECTION_OK)
         return PQsetnonblocking(postgres->conn, 1) == 0 || error_no_memory(err);
     return refuse_connection(postgres->conn, err);

@@ -1,0 +1,156 @@
+"""
+PostgreSQL as users meet it: what they are told when it cannot be used, poolers, and a whole pool on a
+server that is killed and started again.
+"""
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+from servers import DEADLINE, Postgres, free_port, is_listening
+
+THD = os.environ.get("THD", "build/dev/thd")
+THCTL = os.environ.get("THCTL", "build/dev/thctl")
+CONFIG = """\
+backend: {url}
+pool: {{num_workers: 2, heartbeat_interval: 1s, lease: 3s, kill_grace: 100ms}}
+handlers:
+  work: {{command: ["true"]}}
+"""
+
+
+class Server(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="taskharbor-test-")
+        os.chmod(cls.folder, 0o755)
+        cls.postgres = Postgres(os.path.join(cls.folder, "postgres")).start()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.postgres.stop()
+        shutil.rmtree(cls.folder, ignore_errors=True)
+
+    def thctl(self, *words, url=None):
+        return subprocess.run([THCTL, "--backend", url or self.postgres.url, *words], check=False,
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+    def ok(self, *words):
+        result = self.thctl(*words)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout.strip()
+
+    def wait_for(self, condition):
+        end = time.monotonic() + DEADLINE
+        while not condition():
+            self.assertLess(time.monotonic(), end, "it did not happen")
+            time.sleep(0.02)
+
+
+class Refusals(Server):
+    def test_a_database_that_is_missing_is_named_with_advice(self):
+        result = self.thctl("stats", url=self.postgres.url.rsplit("/", 1)[0] + "/nobody")
+        self.assertEqual(result.returncode, 69)
+        self.assertIn('database "nobody" does not exist: make it with \'createdb\'', result.stderr)
+
+    def test_a_password_does_not_show(self):
+        for url in (f"postgres://nobody:sesame@127.0.0.1:{self.postgres.port}/taskharbor",
+                    f"postgres://nobody@127.0.0.1:{self.postgres.port}/x?password=sesame",
+                    "postgres://me:ses%zzame@127.0.0.1/x", "postgres://me:sesame@[127.0.0.1/x"):
+            result = self.thctl("stats", url=url)
+            self.assertIn(result.returncode, (2, 69), result)
+            self.assertNotIn("ame", result.stderr.replace("name", ""))
+
+    def test_a_schema_that_is_missing_is_not_made_by_looking(self):
+        result = self.thctl("ls", url=self.postgres.url + "?schema=other")
+        self.assertEqual(result.returncode, 69)
+        self.assertIn("no schema other here", result.stderr)
+        self.assertEqual(self.postgres.sql("SELECT count(*) FROM pg_namespace WHERE nspname = 'other'"), "0")
+
+    def test_the_first_host_may_be_down(self):
+        self.ok("migrate")
+        hosts = f"127.0.0.1:{free_port()},127.0.0.1:{self.postgres.port}"
+        result = self.thctl("stats", url=f"postgresql://taskharbor@{hosts}/taskharbor"
+                                         "?target_session_attrs=read-write")
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_a_server_that_is_read_only_is_unavailable_with_advice(self):
+        self.ok("migrate")
+        url = self.postgres.url + "?options=-c%20default_transaction_read_only%3don"
+        result = self.thctl("enqueue", "work", url=url)
+        self.assertEqual(result.returncode, 69, result.stderr)
+        self.assertIn("target_session_attrs=read-write", result.stderr)
+
+
+class Poolers(Server):
+    def bouncer(self, mode):
+        port = free_port()
+        folder = os.path.join(self.folder, mode)
+        os.makedirs(folder)
+        path = os.path.join(folder, "pgbouncer.ini")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("[databases]\n"
+                       f"taskharbor = host=127.0.0.1 port={self.postgres.port} user=taskharbor\n"
+                       f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n"
+                       f"auth_type = any\npool_mode = {mode}\nunix_socket_dir =\n")
+        process = subprocess.Popen(["/usr/sbin/pgbouncer", path], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   **self.postgres.runs_as())
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.wait_for(lambda: is_listening(port))
+        return f"postgres://taskharbor@127.0.0.1:{port}/taskharbor"
+
+    def test_pgbouncer_in_transaction_mode_is_refused_with_advice(self):
+        result = self.thctl("migrate", url=self.bouncer("transaction"))
+        self.assertEqual(result.returncode, 2, result)
+        self.assertIn("pool_mode=session", result.stderr)
+
+    def test_pgbouncer_in_session_mode_is_fine(self):
+        result = self.thctl("enqueue", "work", url=self.bouncer("session"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+
+class Pool(Server):
+    def start_pool(self):
+        path = os.path.join(self.folder, "jobs.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(CONFIG.format(url=self.postgres.url))
+        process = subprocess.Popen([THD, "--config", path], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+
+    def done(self):
+        return int(self.postgres.sql("SELECT coalesce(sum(done), 0) FROM taskharbor.counted"))
+
+    def test_jobs_of_both_ways_in_run_and_go_on_when_the_server_was_killed(self):
+        self.ok("migrate")
+        self.start_pool()
+        self.ok("enqueue", "work")
+        self.postgres.sql("SELECT taskharbor.enqueue('work')")
+        self.wait_for(lambda: self.done() == 2)
+        self.postgres.kill()
+        self.postgres.start()
+        self.ok("enqueue", "work")
+        self.postgres.sql("SELECT taskharbor.enqueue_raw('work', 'bytes')")
+        self.wait_for(lambda: self.done() == 4)
+
+
+class Producers(Server):
+    def test_a_producer_may_enqueue_and_nothing_else(self):
+        self.ok("migrate")
+        self.postgres.sql("CREATE ROLE ada LOGIN; GRANT taskharbor_producer TO ada")
+        self.postgres.sql("SET ROLE ada; SELECT taskharbor.enqueue('work', '{\"n\": 1}', queue => 'mail')")
+        self.assertIn('"payload":{"n":1}', self.ok("--json", "ls").replace(" ", ""))
+        for forbidden in ("SELECT * FROM taskharbor.job", "SELECT taskharbor.cancel('{}', 1)",
+                          "SELECT taskharbor.ring()", "DELETE FROM taskharbor.ready",
+                          "CREATE TABLE taskharbor.mine ()"):
+            with self.assertRaisesRegex(RuntimeError, "permission denied"):
+                self.postgres.sql("SET ROLE ada; " + forbidden)
+
+
+if __name__ == "__main__":
+    unittest.main()
