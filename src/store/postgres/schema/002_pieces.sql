@@ -111,6 +111,15 @@ BEGIN
     END IF;
 END $$;
 
+-- The keys of all these jobs, in the one order that everybody keeps who needs several.
+CREATE FUNCTION lock_keys(seqs bigint[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM twins_lock(k.queue_id, k.key) FROM (
+        SELECT j.queue_id, j.key FROM unnest(seqs) u (seq)
+            CROSS JOIN LATERAL (SELECT queue_id, key FROM job WHERE seq = u.seq OFFSET 0) j
+        WHERE j.key IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2) k;
+END $$;
+
 -- Nobody else changes where the job stands from now on. Two ways need no job row, reserve and a
 -- plain ack, and a third is promote: hence the row that says where it stands is locked as well, and
 -- looked for again when it has moved meanwhile.

@@ -191,6 +191,7 @@ BEGIN
     SELECT array_agg(seq) INTO seqs FROM (
         SELECT seq FROM lease WHERE queue_id = queue_id_ AND expires_at <= now_
         ORDER BY seq LIMIT limit_) old;
+    PERFORM lock_keys(seqs);
     FOR i IN 1..coalesce(cardinality(seqs), 0) LOOP
         moved := moved + take_back(queue_id_, seqs[i], now_)::int;
     END LOOP;

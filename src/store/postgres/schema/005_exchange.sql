@@ -165,6 +165,9 @@ DECLARE
     vacated int[] := '{}';
     full_ int[] := '{}';
     settled bigint[];
+    left_over int[] := '{}';
+    left_forgets boolean[] := '{}';
+    n_ int;
     queue_id_ int;
     first_ int;
     last_ int;
@@ -225,31 +228,43 @@ BEGIN
         END IF;
         CONTINUE WHEN cardinality(settled) = last_ - first_ + 1;
         FOR i IN first_..last_ LOOP
-            CONTINUE WHEN refs[i] = ANY (settled);
-            s := NULL;
-            s.n := ns[i];
-            s.job := ids[i];
-            s.ref := refs[i];
-            s.token := tokens[i];
-            s.kind := 0;
-            s.counts := false;
-            s.forget := group_forgets[g];
-            s.has_run := walls[i] IS NOT NULL;
-            s.worker := workers[i];
-            s.started_at := starts[i];
-            s.wall := walls[i];
-            s.user_time := users[i];
-            s.system_time := systems[i];
-            s.max_rss_kb := rss[i];
-            s.exit_code := exits[i];
-            code_ := settle_one(s, now_);
-            IF code_ <> 0 THEN
-                RETURN NEXT (0, s.n, code_, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                    NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::exchanged;
-            ELSE
-                vacated := vacated || queue_id_;
+            IF refs[i] <> ALL (settled) THEN
+                left_over := left_over || i;
+                left_forgets := left_forgets || group_forgets[g];
             END IF;
         END LOOP;
+    END LOOP;
+    IF cardinality(left_over) > 0 OR items IS NOT NULL THEN
+        PERFORM lock_keys(ARRAY(SELECT seq_by_ref(refs[u], ids[u]) FROM unnest(left_over) u)
+            || ARRAY(SELECT seq_by_ref(i.ref, i.job)
+                FROM json_populate_recordset(NULL::settlement_spec, items) i));
+    END IF;
+
+    FOR k IN 1..cardinality(left_over) LOOP
+        n_ := left_over[k];
+        s := NULL;
+        s.n := ns[n_];
+        s.job := ids[n_];
+        s.ref := refs[n_];
+        s.token := tokens[n_];
+        s.kind := 0;
+        s.counts := false;
+        s.forget := left_forgets[k];
+        s.has_run := walls[n_] IS NOT NULL;
+        s.worker := workers[n_];
+        s.started_at := starts[n_];
+        s.wall := walls[n_];
+        s.user_time := users[n_];
+        s.system_time := systems[n_];
+        s.max_rss_kb := rss[n_];
+        s.exit_code := exits[n_];
+        code_ := settle_one(s, now_);
+        IF code_ <> 0 THEN
+            RETURN NEXT (0, s.n, code_, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                NULL, NULL, NULL, NULL, NULL, NULL, NULL)::exchanged;
+        ELSE
+            vacated := queue_ids;
+        END IF;
     END LOOP;
 
     IF items IS NOT NULL THEN

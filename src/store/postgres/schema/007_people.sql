@@ -27,6 +27,7 @@ CREATE FUNCTION cancel(ids uuid[], now_ bigint) RETURNS SETOF int LANGUAGE plpgs
 DECLARE
     st standing;
 BEGIN
+    PERFORM lock_keys(ARRAY(SELECT seq_of(u) FROM unnest(ids) u));
     FOR i IN 1..cardinality(ids) LOOP
         st := hold(seq_of(ids[i]));
         RETURN NEXT CASE WHEN st.seq IS NULL THEN 4 ELSE cancel_one(st, now_) END;
@@ -75,6 +76,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
     st standing;
 BEGIN
+    PERFORM lock_keys(ARRAY(SELECT seq_of(u) FROM unnest(ids) u));
     FOR i IN 1..cardinality(ids) LOOP
         st := hold(seq_of(ids[i]));
         RETURN NEXT CASE WHEN st.seq IS NULL THEN 4 ELSE requeue_one(st, run_at_, now_) END;
@@ -86,6 +88,7 @@ CREATE FUNCTION remove(ids uuid[]) RETURNS SETOF int LANGUAGE plpgsql AS $$
 DECLARE
     st standing;
 BEGIN
+    PERFORM lock_keys(ARRAY(SELECT seq_of(u) FROM unnest(ids) u));
     FOR i IN 1..cardinality(ids) LOOP
         st := hold(seq_of(ids[i]));
         IF st.seq IS NULL THEN

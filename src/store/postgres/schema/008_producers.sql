@@ -210,8 +210,9 @@ BEGIN
         + 8 * run_at_flag(update_run_at);
     spec.idempotency_key := idempotency_key;
     spec.idempotency_expires := least(now_ + to_usec(idempotency_window), 253402300799999999);
-    answer := produce(spec, now_, coalesce(
-        nullif(current_setting('taskharbor.max_payload', true), '')::bigint, 1048576));
+    -- Anybody can set this, so it never goes beyond what a job may have anywhere.
+    answer := produce(spec, now_, least(16777216, coalesce(
+        nullif(current_setting('taskharbor.max_payload', true), '')::bigint, 1048576)));
     RETURN QUERY SELECT answer.id,
         (ARRAY['scheduled', 'ready', 'blocked', 'running', 'retry', 'done', 'dead', 'cancelled'])
             [answer.state + 1],
