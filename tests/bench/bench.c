@@ -3,34 +3,14 @@
  */
 #include "bench/bench.h"
 
-#include "bench/postgres/pg_ways.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 void bench_die(const char *what, const struct error *err)
 {
     fprintf(stderr, "bench: %s: %s\n", what, err->text);
     exit(EXIT_FAILURE);
-}
-
-const char *bench_fresh_path(const char *folder)
-{
-    if (strstr(folder, "://") != NULL)
-        return pg_fresh_url(folder);
-
-    static const char *const suffixes[] = {"", "-wal", "-shm", "-lock", "-bell"};
-    static char path[4096];
-    char victim[4200];
-
-    snprintf(path, sizeof(path), "%s/bench.db", folder);
-    for (size_t i = 0; i < COUNT_OF(suffixes); i++) {
-        snprintf(victim, sizeof(victim), "%s%s", path, suffixes[i]);
-        unlink(victim);
-    }
-    return path;
 }
 
 struct bytes bench_payload(void)
@@ -65,7 +45,7 @@ static double measure(bench_way way, const char *folder, struct bench_size size)
 
 void bench_print_head(void)
 {
-    printf("%-34s %10s | %10s %6s | %10s %6s\n", "", "TaskHarbor", "raw SQL", "ratio", "minimal",
+    printf("%-34s %10s | %10s %6s | %10s %6s\n", "", "TaskHarbor", "raw", "ratio", "minimal",
            "ratio");
     printf("%-34s %10s | %10s %6s | %10s %6s\n", "work", "jobs/s", "jobs/s", "", "jobs/s", "");
 }

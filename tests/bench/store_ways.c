@@ -8,22 +8,8 @@
 #include "base/random.h"
 #include "bench/ways.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct store *bench_store(const char *path)
-{
-    char url[4200];
-    struct store_options options = {.migrate = true};
-    struct store *store = NULL;
-    struct error err;
-
-    snprintf(url, sizeof(url), "%s%s", strstr(path, "://") != NULL ? "" : "sqlite:", path);
-    if (!store_open(url, &options, &store, &err))
-        bench_die("open", &err);
-    return store;
-}
 
 void bench_fill(struct store *store, struct bench_size size)
 {

@@ -113,11 +113,35 @@ static void postgres_clean_up(const char *root)
     postgres_drop_schemas(postgres_server(), prefix);
 }
 
-/* Each store has a prefix of its own on one server. */
+/* Each store has a prefix of its own on one server, or on one cluster. */
+#define REDIS         "TH_REDIS"
+#define REDIS_CLUSTER "TH_REDIS_CLUSTER"
+
+static void redis_url(const char *variable, const char *root, const char *serial,
+                      char url[BACKEND_URL_SIZE])
+{
+    snprintf(url, BACKEND_URL_SIZE, "%s?prefix=contract-%s-%s", redis_backdoor_server(variable),
+             root, serial);
+}
+
 static void redis_fresh_url(const char *root, const char *serial, char url[BACKEND_URL_SIZE])
 {
-    snprintf(url, BACKEND_URL_SIZE, "%s?prefix=contract-%s-%s", redis_backdoor_server(), root,
-             serial);
+    redis_url(REDIS, root, serial, url);
+}
+
+static void redis_clean_up(const char *root)
+{
+    redis_backdoor_clean_up(redis_backdoor_server(REDIS), root);
+}
+
+static void cluster_fresh_url(const char *root, const char *serial, char url[BACKEND_URL_SIZE])
+{
+    redis_url(REDIS_CLUSTER, root, serial, url);
+}
+
+static void cluster_clean_up(const char *root)
+{
+    redis_backdoor_clean_up(redis_backdoor_server(REDIS_CLUSTER), root);
 }
 
 static const struct backend backends[] = {
@@ -158,7 +182,16 @@ static const struct backend backends[] = {
         .bad_url = "redis://127.0.0.1:1/0",
         .blocked = TH_E_UNCERTAIN,
         .fresh_url = redis_fresh_url,
-        .clean_up = redis_backdoor_clean_up,
+        .clean_up = redis_clean_up,
+        .backdoor = &redis_backdoor,
+    },
+    {
+        .name = "redis-cluster",
+        .bad_url = "redis://127.0.0.1:1/0",
+        .rings_late = true,
+        .blocked = TH_E_UNCERTAIN,
+        .fresh_url = cluster_fresh_url,
+        .clean_up = cluster_clean_up,
         .backdoor = &redis_backdoor,
     },
 };

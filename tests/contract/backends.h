@@ -53,6 +53,8 @@ struct backend {
     const char *bad_url; /* well formed, but nothing can be there */
     bool fleeting;       /* its stores go away with their last user */
 
+    bool rings_late; /* the bell is not heard at once: it goes from node to node */
+
     /* What a call says that nobody let through in time. A server that has been sent the call may
      * still have it, and only itself knows. */
     enum th_error_code blocked;
@@ -85,9 +87,9 @@ bool backend_open(const struct backend *backend, const char *url, struct store *
 
 extern const struct backdoor redis_backdoor;
 
-/* The server's URL from TH_REDIS, without options; ends the program when there is none. */
-const char *redis_backdoor_server(void);
-void redis_backdoor_clean_up(const char *root);
+/* The server's URL from this variable, without options; ends the program when it is not set. */
+const char *redis_backdoor_server(const char *variable);
+void redis_backdoor_clean_up(const char *server, const char *root);
 
 /* NULL when there is none of that name. */
 const struct backend *backend_find(const char *name);

@@ -9,11 +9,10 @@
 #include "base/text.h"
 
 #include <hiredis/hiredis.h>
-#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #define HOST_SIZE   256
@@ -33,6 +32,14 @@ static void require(bool done, const char *what)
     abort();
 }
 
+static void go_to(struct server *server, const char *host, int port)
+{
+    if (server->context != NULL)
+        redisFree(server->context);
+    server->context = redisConnect(host, port);
+    require(server->context != NULL && server->context->err == 0, host);
+}
+
 /* redis://HOST:PORT/0?prefix=NAME, as backends.c makes them. */
 static struct server connect_to(const char *url)
 {
@@ -42,8 +49,7 @@ static struct server connect_to(const char *url)
 
     require(sscanf(url, "redis://%255[^:/]:%d/0?prefix=%127s", host, &port, server.prefix) == 3,
             url);
-    server.context = redisConnect(host, port);
-    require(server.context != NULL && server.context->err == 0, url);
+    go_to(&server, host, port);
     return server;
 }
 
@@ -60,20 +66,59 @@ static void reply_done(redisReply **reply)
 #define SERVER CLEANUP(server_done) struct server
 #define REPLY  CLEANUP(reply_done) redisReply *
 
-static redisReply *answered(void *reply, const char *what)
+/* Follows to the node of a cluster that has the key. */
+static bool is_moved(struct server *server, redisReply *reply)
 {
-    redisReply *answer = reply;
+    char host[HOST_SIZE];
+    int port;
 
-    require(answer != NULL, what);
-    if (answer->type == REDIS_REPLY_ERROR)
-        fprintf(stderr, "backdoor: %s\n", answer->str);
-    require(answer->type != REDIS_REPLY_ERROR, what);
-    return answer;
+    if (reply->type != REDIS_REPLY_ERROR ||
+        sscanf(reply->str, "MOVED %*d %255[^:]:%d", host, &port) != 2)
+        return false;
+    freeReplyObject(reply);
+    go_to(server, host, port);
+    return true;
 }
 
-static redisReply *queues_of(const struct server *server)
+/* A command that must succeed. */
+static redisReply *ask(struct server *server, const char *format, ...)
 {
-    return answered(redisCommand(server->context, "SMEMBERS %s:queues", server->prefix), "queues");
+    redisReply *reply = NULL;
+
+    do {
+        va_list arguments;
+        va_start(arguments, format);
+        reply = redisvCommand(server->context, format, arguments);
+        va_end(arguments);
+        require(reply != NULL, format);
+    } while (is_moved(server, reply));
+    if (reply->type == REDIS_REPLY_ERROR)
+        fprintf(stderr, "backdoor: %s\n", reply->str);
+    require(reply->type != REDIS_REPLY_ERROR, format);
+    return reply;
+}
+
+/* What is done on each node of a cluster, or on the one server. */
+typedef void node_action(struct server *server);
+
+static void on_each_node(const char *url, node_action *action)
+{
+    SERVER server = connect_to(url);
+    redisReply *map = redisCommand(server.context, "CLUSTER SLOTS");
+
+    if (map->type != REDIS_REPLY_ARRAY)
+        action(&server);
+    for (size_t i = 0; map->type == REDIS_REPLY_ARRAY && i < map->elements; i++) {
+        const redisReply *node = map->element[i]->element[2];
+        go_to(&server, node->element[0]->str, (int)node->element[1]->integer);
+        action(&server);
+    }
+    freeReplyObject(map);
+}
+
+static redisReply *queues_of(struct server *server)
+{
+    return ask(server, "SMEMBERS %s:queues", server->prefix);
 }
 
 /* The type is the text behind the seventeen numbers of the head; its length is the fifteenth. */
@@ -91,13 +136,11 @@ static void damage_job(const char *url, const struct uuid *id)
     uuid_format(id, text);
     for (size_t i = 0; i < queues->elements; i++) {
         const char *queue = queues->element[i]->str;
-        REPLY record = answered(
-            redisCommand(server.context, "HGET %s:{%s}:job %s", server.prefix, queue, text), "job");
+        REPLY record = ask(&server, "HGET %s:{%s}:job %s", server.prefix, queue, text);
         if (record->type != REDIS_REPLY_STRING)
             continue;
-        REPLY done = answered(redisCommand(server.context, "EVAL %s 1 %s:{%s}:job %s %b", script,
-                                           server.prefix, queue, text, record->str, record->len),
-                              "damage");
+        REPLY done = ask(&server, "EVAL %s 1 %s:{%s}:job %s %b", script, server.prefix, queue, text,
+                         record->str, record->len);
         return;
     }
     require(false, "no such job");
@@ -106,9 +149,8 @@ static void damage_job(const char *url, const struct uuid *id)
 static void set_schema(const char *url, int version, int usable_from)
 {
     SERVER server = connect_to(url);
-    REPLY done = answered(redisCommand(server.context, "HSET %s:schema version %d usable_from %d",
-                                       server.prefix, version, usable_from),
-                          "schema");
+    REPLY done = ask(&server, "HSET %s:schema version %d usable_from %d", server.prefix, version,
+                     usable_from);
 }
 
 /* The lease is the state, one entry of a hash by the job's id, with token and expiry in one value
@@ -140,15 +182,24 @@ static bool is_sound(const char *url, char *why, size_t size)
     const char *script = read_script();
 
     for (size_t i = 0; i < queues->elements; i++) {
-        REPLY broken = answered(redisCommand(server.context, "EVAL %s 1 %s:{%s}:", script,
-                                             server.prefix, queues->element[i]->str),
-                                "redis_sound.lua");
+        REPLY broken =
+            ask(&server, "EVAL %s 1 %s:{%s}:", script, server.prefix, queues->element[i]->str);
         if (broken->type != REDIS_REPLY_STRING)
             continue;
         snprintf(why, size, "%s", broken->str);
         return false;
     }
     return true;
+}
+
+static void pause_writes(struct server *server)
+{
+    REPLY done = ask(server, "CLIENT PAUSE " BLOCK_MS " WRITE");
+}
+
+static void end_pause(struct server *server)
+{
+    REPLY done = ask(server, "CLIENT UNPAUSE");
 }
 
 /* The server keeps the pause when we are gone: a child stays to end it then. */
@@ -165,21 +216,17 @@ static void unblock_after_death(const char *url)
         return;
     }
     close(ends[1]);
-    prctl(PR_SET_PDEATHSIG, 0);
     setsid();
     while (read(ends[0], &byte, 1) > 0)
         ;
-    SERVER server = connect_to(url);
-    REPLY done = answered(redisCommand(server.context, "CLIENT UNPAUSE"), "unpause");
+    on_each_node(url, end_pause);
     _exit(EXIT_SUCCESS);
 }
 
 static void block(const char *url)
 {
-    SERVER server = connect_to(url);
-
     unblock_after_death(url);
-    REPLY done = answered(redisCommand(server.context, "CLIENT PAUSE " BLOCK_MS " WRITE"), "pause");
+    on_each_node(url, pause_writes);
 }
 
 const struct backdoor redis_backdoor = {
@@ -192,32 +239,38 @@ const struct backdoor redis_backdoor = {
 
 /* ---- the run's own keys ---- */
 
-const char *redis_backdoor_server(void)
+const char *redis_backdoor_server(const char *variable)
 {
-    const char *url = getenv("TH_REDIS");
+    const char *url = getenv(variable);
 
     if (url == NULL) {
-        fprintf(stderr, "TH_REDIS is not set: it names the Redis server to test against; "
-                        "scripts/with-servers starts one\n");
+        fprintf(stderr,
+                "%s is not set: it names the Redis server to test against; scripts/with-servers "
+                "starts one\n",
+                variable);
         exit(EXIT_FAILURE);
     }
     return url;
 }
 
-void redis_backdoor_clean_up(const char *root)
+static void remove_keys(struct server *server)
 {
     static const char script[] =
         "local page = redis.call('SCAN', ARGV[1], 'MATCH', ARGV[2], 'COUNT', 1000)\n"
         "for _, key in ipairs(page[2]) do redis.call('UNLINK', key) end\n"
         "return page[1]";
-    char url[BACKEND_URL_SIZE], cursor[32] = "0";
+    char cursor[32] = "0";
 
-    snprintf(url, sizeof url, "%s?prefix=contract-%s", redis_backdoor_server(), root);
-    SERVER server = connect_to(url);
     do {
-        REPLY next = answered(
-            redisCommand(server.context, "EVAL %s 0 %s %s-*", script, cursor, server.prefix),
-            "clean up");
+        REPLY next = ask(server, "EVAL %s 0 %s %s-*", script, cursor, server->prefix);
         snprintf(cursor, sizeof cursor, "%s", next->str);
     } while (!text_equal(cursor, "0"));
+}
+
+void redis_backdoor_clean_up(const char *server, const char *root)
+{
+    char url[BACKEND_URL_SIZE];
+
+    snprintf(url, sizeof url, "%s?prefix=contract-%s", server, root);
+    on_each_node(url, remove_keys);
 }

@@ -162,3 +162,37 @@ class Redis(Server):
         """What redis-cli prints for it."""
         return subprocess.run(["redis-cli", "-p", str(self.port), *words], check=False,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout.strip()
+
+
+class RedisCluster:
+    """Three Redis masters that share the slots; `url` names one of them, as it is enough."""
+
+    def __init__(self, folder, settings=()):
+        os.makedirs(folder)
+        self.nodes = [Redis(os.path.join(folder, f"node{i}"), settings={
+            "cluster-enabled": "yes", "cluster-config-file": "nodes.conf", "cluster-node-timeout": 2000,
+            "cluster-port": free_port(), **dict(settings)}) for i in range(3)]
+        self.url = self.nodes[0].url
+
+    def start(self):
+        for node in self.nodes:
+            node.start()
+        addresses = [f"127.0.0.1:{node.port}" for node in self.nodes]
+        made = subprocess.run(["redis-cli", "--cluster", "create", *addresses, "--cluster-yes"], check=False,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        end = time.monotonic() + DEADLINE
+        while not all("cluster_state:ok" in node.cli("CLUSTER", "INFO") for node in self.nodes):
+            if time.monotonic() > end:
+                raise RuntimeError(f"the cluster does not come up:\n{made.stdout}{made.stderr}")
+            time.sleep(0.05)
+        return self
+
+    def stop(self):
+        for node in self.nodes:
+            node.stop()
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.stop()

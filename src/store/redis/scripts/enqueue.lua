@@ -81,13 +81,12 @@ local function flush(q)
 end
 
 local function store_simple(q, a)
-    local seq = next_seq(q)
+    local seq, mode = next_seq(q), sub(a.how, 1, 1)
     local priority, due = match(a.body, '^(%d) (%d+) ')
-    if call('HSETNX', q.job, a.id, sub(a.how, 1, 1) .. ' ' .. seq .. ' ' .. a.body) == 0 then
+    if call('HSETNX', q.job, a.id, mode .. ' ' .. seq .. ' ' .. a.body) == 0 then
         flush(q)
         return answer_existing(q, a.id)
     end
-    local mode = sub(a.how, 1, 1)
     if mode == 'P' or mode == 'T' then
         call('HSET', q.payload, a.id, a.payload)
     end

@@ -1,0 +1,124 @@
+/*
+ * raw_redis.c - the store's own scripts on its own layout, called by hiredis: what is left when the
+ * driver around them is taken away.
+ *
+ * The words of a batch are made as simply as can be; of the answers only what the next call needs
+ * is looked at.
+ */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "bench/bench.h"
+#include "bench/redis/bare_redis.h"
+#include "bench/redis/redis_ways.h"
+#include "bench/store_ways.h"
+#define REDIS_SCRIPTS
+#include "redis_scripts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUEUE     "th:{default}:"
+#define MEMBER_ID 35
+#define ID_LENGTH 36
+#define TOKEN     21 /* with the 'p' before it */
+
+struct raw_loop {
+    redisContext *redis;
+    struct bare_words words;
+    redisReply *last;
+    char (*tokens)[TOKEN];
+    char (*ends)[256];
+    bool forget;
+};
+
+static void add_finished(struct raw_loop *loop, const char *now)
+{
+    const redisReply *members = loop->last->element[4];
+
+    for (size_t i = 0; i < members->elements; i++) {
+        loop->tokens[i][0] = 'p';
+        memset(loop->tokens[i] + 1, 'b', 16);
+        for (int k = 0; k < 4; k++)
+            loop->tokens[i][17 + k] = (char)(i >> (24 - 8 * k));
+        memcpy(loop->ends[i], "5T", 2);
+        memcpy(loop->ends[i] + 2, loop->tokens[i] + 1, TOKEN - 1);
+        int length =
+            snprintf(loop->ends[i] + 22, 256 - 22,
+                     " 0 1 0 0 %s 1 1 %s 1000 500 300 2000 -1 0 - bench", now + 2, now + 2);
+        bare_words_add(&loop->words, members->element[i]->str + MEMBER_ID, ID_LENGTH);
+        bare_words_add(&loop->words, loop->tokens[i], TOKEN);
+        if (loop->forget)
+            bare_words_add(&loop->words, "F", 1);
+        else
+            bare_words_add(&loop->words, loop->ends[i], 22 + (size_t)length);
+    }
+}
+
+static bool exchange_once(struct raw_loop *loop, const char *batch)
+{
+    usec_t moment = clock_wall();
+    char now[24], expires[24], count[24];
+    size_t finished = loop->last != NULL ? loop->last->element[4]->elements : 0;
+
+    snprintf(now, sizeof(now), "%018lld", (long long)moment);
+    snprintf(expires, sizeof(expires), "%018lld", (long long)(moment + BENCH_LEASE));
+    snprintf(count, sizeof(count), "%zu", finished);
+    loop->words.count = 0;
+    const char *const head[] = {"EVALSHA", redis_scripts[SCRIPT_EXCHANGE].sha, "1", QUEUE, now,
+                                count};
+    const char *const tail[] = {batch, expires, "bbbbbbbbbbbbbbbb", "0", "bench", "0", "0",
+                                "0",   ""};
+    for (size_t i = 0; i < COUNT_OF(head); i++)
+        bare_words_text(&loop->words, head[i]);
+    if (finished > 0)
+        add_finished(loop, now);
+    for (size_t i = 0; i < COUNT_OF(tail); i++)
+        bare_words_text(&loop->words, tail[i]);
+    redisReply *next =
+        bare_redis_run(loop->redis, loop->words.count, loop->words.words, loop->words.lengths);
+    if (finished > 0 && strspn(next->element[0]->str, "o") != finished)
+        abort();
+    if (loop->last != NULL)
+        freeReplyObject(loop->last);
+    loop->last = next;
+    return next->element[4]->elements > 0;
+}
+
+static usec_t exchange(const char *url, struct bench_size size, bool forget)
+{
+    struct store *store = bench_store(bench_fresh_path(url));
+    struct raw_loop loop = {
+        .redis = bare_redis_open(url),
+        .words = bare_words_new(3 * size.batch + 16),
+        .tokens = calloc(size.batch, sizeof(*loop.tokens)),
+        .ends = calloc(size.batch, sizeof(*loop.ends)),
+        .forget = forget,
+    };
+    char batch[24];
+
+    bench_fill(store, (struct bench_size){size.jobs, size.batch < 100 ? 100 : size.batch});
+    free(bare_redis_load(loop.redis, redis_scripts[SCRIPT_EXCHANGE].text));
+    snprintf(batch, sizeof(batch), "%zu", size.batch);
+    usec_t start = clock_boot();
+    while (exchange_once(&loop, batch))
+        continue;
+    usec_t elapsed = clock_boot() - start;
+    freeReplyObject(loop.last);
+    redisFree(loop.redis);
+    bare_words_free(&loop.words);
+    free(loop.tokens);
+    free(loop.ends);
+    store_close(&store);
+    return elapsed;
+}
+
+usec_t raw_redis_exchange_keep(const char *url, struct bench_size size)
+{
+    return exchange(url, size, false);
+}
+
+usec_t raw_redis_exchange_forget(const char *url, struct bench_size size)
+{
+    return exchange(url, size, true);
+}
