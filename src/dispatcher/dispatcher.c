@@ -184,6 +184,21 @@ static void close_store(struct dispatcher *dispatcher)
     store_close(&dispatcher->store);
 }
 
+/* What the store may lose is said at the start, not when it is lost. */
+static void tell_durability(struct store *store)
+{
+    char text[STORE_DURABILITY_SIZE];
+    struct error err;
+    bool is_safe;
+
+    if (!store_durability(store, text, &is_safe, &err) || text[0] == '\0')
+        return;
+    if (is_safe)
+        log_info("store_durability", "text=%s", text);
+    else
+        log_warning("store_durability", "text=%s", text);
+}
+
 /* A new handle, also after an outage: a file that was replaced needs one. */
 static bool open_store(struct dispatcher *dispatcher, struct error *err)
 {
@@ -197,6 +212,8 @@ static bool open_store(struct dispatcher *dispatcher, struct error *err)
         return error_prefix(err, "open the store");
     close_store(dispatcher);
     dispatcher->store = store;
+    if (!dispatcher->has_recovered)
+        tell_durability(store);
     return true;
 }
 

@@ -63,6 +63,8 @@ struct store_driver {
     bool (*schema)(struct store *store, struct store_schema *schema_out, struct error *err);
     /* NULL: the database is on this machine, and so is its clock. */
     bool (*read_clock)(struct store *store, usec_t *now_out, struct error *err);
+    bool (*durability)(struct store *store, char text[STORE_DURABILITY_SIZE], bool *is_safe_out,
+                       struct error *err); /* NULL: what is confirmed is always kept */
 
     /* The path of a job, in order. exchange with nothing finished is reserve, with nothing wanted
      * (wanted is NULL) is settle. */

@@ -145,6 +145,17 @@ bool store_read_clock(struct store *store, usec_t *now_out, struct error *err)
     return true;
 }
 
+bool store_durability(struct store *store, char text[STORE_DURABILITY_SIZE], bool *is_safe_out,
+                      struct error *err)
+{
+    text[0] = '\0';
+    *is_safe_out = true;
+    if (!is_open(store, err))
+        return false;
+    return store->driver->durability == NULL ||
+           store->driver->durability(store, text, is_safe_out, err);
+}
+
 usec_t store_now(const struct store *store)
 {
     return store->driver->read_clock != NULL ? clock_boot() + store->clock_offset : clock_wall();

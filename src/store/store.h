@@ -49,6 +49,12 @@ struct store_schema {
 bool store_schema(struct store *store, struct store_schema *schema_out,
                   struct error *err) MUST_CHECK;
 
+/* What the backend's settings make of a confirmed job when a process or a machine dies, as a
+ * sentence for people; "" where it is always kept. `is_safe_out`: nobody has to be warned. */
+#define STORE_DURABILITY_SIZE 256
+bool store_durability(struct store *store, char text[STORE_DURABILITY_SIZE], bool *is_safe_out,
+                      struct error *err) MUST_CHECK;
+
 /* The URL for people, without secrets. */
 const char *store_name(const struct store *store);
 

@@ -196,3 +196,20 @@ class RedisCluster:
 
     def __exit__(self, *_):
         self.stop()
+
+
+class Sentinel(Redis):
+    """One sentinel that alone decides, to watch over one master."""
+
+    def __init__(self, folder, master):
+        super().__init__(folder)
+        self.url = f"redis+sentinel://127.0.0.1:{self.port}/jobs/0"
+        self.config = os.path.join(folder, "sentinel.conf")
+        with open(self.config, "w", encoding="utf-8") as config:
+            config.write(f"port {self.port}\nbind 127.0.0.1\ndir {folder}\n"
+                         f"sentinel monitor jobs 127.0.0.1 {master.port} 1\n"
+                         "sentinel down-after-milliseconds jobs 1000\n"
+                         "sentinel failover-timeout jobs 10000\n")
+
+    def command(self):
+        return ["redis-server", self.config, "--sentinel"]

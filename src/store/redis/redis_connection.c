@@ -130,22 +130,22 @@ static void add_key(struct redis_command *command, const struct buffer *key)
     command->slot = redis_cluster_slot(buffer_str(key));
 }
 
-void redis_command_base(const struct redis *redis, struct redis_command *command, const char *queue)
+/* scripts/parts/base.lua says why there are two. */
+static void add_queue_keys(const struct redis *redis, struct redis_command *command,
+                           const char *queue)
 {
     CLEANUP(buffer_done) struct buffer key = BUFFER(KEY_MAX);
 
     buffer_printf(&key, "%s:{%s}:", redis->address.prefix, queue);
+    add_key(command, &key);
+    buffer_text(&key, "state");
     add_key(command, &key);
 }
 
 struct redis_command *redis_on_queue(struct redis *redis, struct redis_batch *batch,
                                      enum redis_script script, const char *queue)
 {
-    struct redis_command *command = add_script(batch, script, 1);
-
-    if (command != NULL)
-        redis_command_base(redis, command, queue);
-    return command;
+    return redis_on_queues(redis, batch, script, &queue, 1);
 }
 
 static void add_named_key(const struct redis *redis, struct redis_command *command, const char *key)
@@ -170,10 +170,10 @@ struct redis_command *redis_on_queues(struct redis *redis, struct redis_batch *b
                                       enum redis_script script, const char *const *queues,
                                       size_t count)
 {
-    struct redis_command *command = add_script(batch, script, count);
+    struct redis_command *command = add_script(batch, script, 2 * count);
 
     for (size_t i = 0; command != NULL && i < count; i++)
-        redis_command_base(redis, command, queues[i]);
+        add_queue_keys(redis, command, queues[i]);
     return command;
 }
 

@@ -85,10 +85,6 @@ struct redis_command *redis_on_keys(struct redis *redis, struct redis_batch *bat
 struct redis_command *redis_plain(struct redis *redis, struct redis_batch *batch, const char *word,
                                   const char *key, bool writes) MUST_CHECK;
 
-/* The key that all keys of the queue begin with, as the command's next word. */
-void redis_command_base(const struct redis *redis, struct redis_command *command,
-                        const char *queue);
-
 const char *redis_script_text(enum redis_script script);
 
 #endif

@@ -92,6 +92,7 @@ static bool read_clock(struct store *store, usec_t *now_out, struct error *err)
     .close = close_store,                                                                          \
     .schema = read_schema,                                                                         \
     .read_clock = read_clock,                                                                      \
+    .durability = redis_durability,                                                                \
     .enqueue = redis_enqueue,                                                                      \
     .exchange = redis_exchange,                                                                    \
     .held = redis_held,                                                                            \

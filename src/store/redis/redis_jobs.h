@@ -80,6 +80,10 @@ bool redis_remove(struct store *store, const struct uuid *ids, size_t count,
                   enum th_error_code *verdicts_out, struct error *err);
 bool redis_set_paused(struct store *store, const char *queue, usec_t paused_at, struct error *err);
 
+/* redis_durability.c */
+bool redis_durability(struct store *store, char text[STORE_DURABILITY_SIZE], bool *is_safe_out,
+                      struct error *err);
+
 /* redis_bell.c */
 bool redis_wait_fd(struct store *store, int *fd_out, struct error *err);
 bool redis_wait(struct store *store, usec_t timeout, bool *rang_out, struct error *err);

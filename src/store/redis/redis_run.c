@@ -182,15 +182,21 @@ static bool go_round(struct run *run, struct error *err)
 
 static bool go_on(struct run *run, struct error *err)
 {
-    for (int round = 0; round < ROUNDS_MAX; round++) {
+    int rounds = 0;
+
+    while (true) {
         if (!go_round(run, err))
             return false;
         if (!run->again)
             return true;
         if (run->patience)
             clock_sleep(PATIENCE);
+        bool too_many = !run->patience && ++rounds == ROUNDS_MAX;
+        if (too_many || clock_boot() > run->redis->deadline)
+            return error_set(err, TH_E_UNAVAILABLE,
+                             "redis: the cluster is moving a slot: its queues stand still until "
+                             "that is done");
     }
-    return error_set(err, TH_E_UNAVAILABLE, "redis: a command is sent from node to node");
 }
 
 bool redis_run(struct redis *redis, struct redis_batch *batch, struct error *err)

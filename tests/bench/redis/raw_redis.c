@@ -65,8 +65,8 @@ static bool exchange_once(struct raw_loop *loop, const char *batch)
     snprintf(expires, sizeof(expires), "%018lld", (long long)(moment + BENCH_LEASE));
     snprintf(count, sizeof(count), "%zu", finished);
     loop->words.count = 0;
-    const char *const head[] = {"EVALSHA", redis_scripts[SCRIPT_EXCHANGE].sha, "1", QUEUE, now,
-                                count};
+    const char *const head[] = {
+        "EVALSHA", redis_scripts[SCRIPT_EXCHANGE].sha, "2", QUEUE, QUEUE "state", now, count};
     const char *const tail[] = {batch, expires, "bbbbbbbbbbbbbbbb", "0", "bench", "0", "0",
                                 "0",   ""};
     for (size_t i = 0; i < COUNT_OF(head); i++)

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- A waiting job is cancelled; a running one is asked to stop.
 --
--- KEYS: the base of the queue. ARGV: now, ids. Answers a verdict for each.
+-- KEYS: base and state of the queue. ARGV: now, ids. Answers a verdict for each.
 -- parts: base record place standing ending twins
 
 local q = queue_of(KEYS[1])

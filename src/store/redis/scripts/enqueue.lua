@@ -1,9 +1,9 @@
 #!lua
 -- Stores jobs: all of them or none.
 --
--- KEYS: the bases of the queues, which in a cluster is one.
+-- KEYS: base and state of each queue, which in a cluster is one.
 -- ARGV: now; 'check' to look for conflicts only, or nothing; of a cron job the name, the slot and the last
--- slot that is known elsewhere, or three times nothing; then six for each job: number of its queue in KEYS, how, id, body, payload when it is
+-- slot that is known elsewhere, or three times nothing; then six for each job: number of its queue, how, id, body, payload when it is
 -- outside, end of its idempotency record.
 -- Answers 'ok' and for each job its state, or 'e' (existed) or 'u' (updated) with state and id; or
 -- 'conflict', the number of the job, the state and the type of its twin; or 'late' for a slot.
@@ -13,8 +13,8 @@ local now = ARGV[1]
 local cron, slot, known = ARGV[3], ARGV[4], ARGV[5]
 local queues, arrivals, keyed = {}, {}, false
 
-for i, base in ipairs(KEYS) do
-    queues[i] = queue_of(base)
+for i = 1, #KEYS, 2 do
+    queues[#queues + 1] = queue_of(KEYS[i])
 end
 for i = 6, #ARGV, 6 do
     local q = queues[tonumber(ARGV[i])]

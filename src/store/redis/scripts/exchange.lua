@@ -2,7 +2,7 @@
 -- Settles, then reserves: all that a dispatcher does under load. It works also when memory is short, so
 -- that jobs can come to their end.
 --
--- KEYS: the base of the queue.
+-- KEYS: base and state of the queue.
 -- ARGV: now, number of settlements, three for each of them (settle.lua); and if jobs are wanted: how many,
 -- end of the leases, batch token, index of the first in the batch, pool, max_running, rate's count
 -- and period, the ready member to start behind, then the types that are wanted.

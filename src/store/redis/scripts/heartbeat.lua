@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Extends the leases that a pool holds of one queue, with what their executions have to tell.
 --
--- KEYS: the base of the queue. ARGV: now, end of the leases, six for each: id, token, worker or 0,
+-- KEYS: base and state of the queue. ARGV: now, end of the leases, six for each: id, token, worker or 0,
 -- percent or -1, text, output. Text and output begin with '=' when they are there.
 -- Answers one character for each: its verdict, or 'k' when it was extended and asked to cancel.
 -- parts: base record place standing

@@ -1,7 +1,7 @@
 #!lua flags=no-writes
 -- The running jobs of a pool, a part at a time.
 --
--- KEYS: the base of the queue. ARGV: pool, cursor. Answers the next cursor ('0' when it is over), then
+-- KEYS: base and state of the queue. ARGV: pool, cursor. Answers the next cursor ('0' when it is over), then
 -- three for each job: id, lease, record.
 -- parts: base record
 

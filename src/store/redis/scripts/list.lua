@@ -1,7 +1,7 @@
 #!lua flags=no-writes
 -- The ids of a page, in order; a part at a time, so that no call takes long.
 --
--- KEYS: the base of the queue. ARGV: the id to start behind or nothing, how many at most, state or nothing,
+-- KEYS: base and state of the queue. ARGV: the id to start behind or nothing, how many at most, state or nothing,
 -- type or nothing. Answers the id to go on behind, or nothing when this is the end; then the ids.
 -- parts: base record place standing
 

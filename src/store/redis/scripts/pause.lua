@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Nothing is reserved from a paused queue.
 --
--- KEYS: the base of the queue. ARGV: when it was paused; 0 resumes.
+-- KEYS: base and state of the queue. ARGV: when it was paused; 0 resumes.
 -- parts: base place
 
 local q = queue_of(KEYS[1])

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- A pool says who it is.
 --
 -- KEYS: the hash of pools, the sorted set of their beats. ARGV: name, host, pid, started_at, now, status (with

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Due jobs of one state become ready.
 --
--- KEYS: the base of the queue. ARGV: now, scheduled or retry, how many at most. Answers how many were moved
+-- KEYS: base and state of the queue. ARGV: now, scheduled or retry, how many at most. Answers how many were moved
 -- and the due of the next one, or 0.
 -- parts: base place
 

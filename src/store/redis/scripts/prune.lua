@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Ended jobs past their retention and records of idempotency keys past their end go.
 --
--- KEYS: the base of the queue. ARGV: now, moments at or before which done and cancelled jobs and dead jobs
+-- KEYS: base and state of the queue. ARGV: now, moments at or before which done and cancelled jobs and dead jobs
 -- are past their time, how many done and cancelled ones are kept of each ('' is all), how many at
 -- most may go. Answers how many went.
 -- parts: base record place standing ending twins arrival

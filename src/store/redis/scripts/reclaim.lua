@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Takes back leases that ran out.
 --
--- KEYS: the base of the queue. ARGV: now, how many at most. Answers how many.
+-- KEYS: base and state of the queue. ARGV: now, how many at most. Answers how many.
 -- parts: base record place standing ending twins leaving reclaim
 
 local q = queue_of(KEYS[1])

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Ended jobs go, and the records of their idempotency keys with them.
 --
--- KEYS: the base of the queue. ARGV: ids. Answers a verdict for each.
+-- KEYS: base and state of the queue. ARGV: ids. Answers a verdict for each.
 -- parts: base record place standing ending twins arrival
 
 local q = queue_of(KEYS[1])

@@ -1,7 +1,7 @@
 #!lua
 -- A dead or cancelled job waits again; counts and errors are cleared.
 --
--- KEYS: the base of the queue. ARGV: now, run_at or 0, ids. Answers a verdict for each.
+-- KEYS: base and state of the queue. ARGV: now, run_at or 0, ids. Answers a verdict for each.
 -- parts: base record place standing ending twins
 
 local q = queue_of(KEYS[1])

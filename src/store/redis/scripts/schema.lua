@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- The version of the layout; made when there is none yet and it is asked for.
 --
 -- KEYS: the hash of the layout's version. ARGV: '1' to make or raise it, version, usable_from. Answers both

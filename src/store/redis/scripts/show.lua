@@ -1,7 +1,7 @@
 #!lua flags=no-writes
 -- Jobs with all that is known of them.
 --
--- KEYS: the base of the queue. ARGV: how much ('all', or 'brief' for no payload, runs and output), ids.
+-- KEYS: base and state of the queue. ARGV: how much ('all', or 'brief' for no payload, runs and output), ids.
 -- Answers seven for each job that is there: id, state, record, lease, end, detail, runs.
 -- parts: base record place standing
 

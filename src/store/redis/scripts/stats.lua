@@ -1,7 +1,7 @@
 #!lua flags=no-writes
 -- How many jobs of each state the queue has.
 --
--- KEYS: the base of the queue. Answers paused_at, done_total, failed_total, the earliest due of its ready
+-- KEYS: base and state of the queue. Answers paused_at, done_total, failed_total, the earliest due of its ready
 -- jobs, then the number of jobs of each state in the order of their numbers.
 -- parts: base
 

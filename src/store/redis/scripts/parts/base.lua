@@ -22,6 +22,11 @@ local ACK, TRY_AGAIN, FAIL, RELEASE, SNOOZE, CANCEL = '0', '1', '2', '3', '4', '
 local OK, NOT_FOUND, NOT_RUNNING, EXPIRED, MISMATCH, CONFLICT = 'o', 'f', 'r', 'x', 'm', 'c'
 
 -- `base` is th:{mail}: - everything of a queue has the same hash tag and so lies in one slot.
+--
+-- A script is told two keys: the base, which never exists, and `state`, which exists from the queue's first
+-- job on. While a slot moves from node to node its keys are partly here and partly there, and a script
+-- that found that out half-way would be left half-done. A node that is asked for two keys of such a
+-- slot and has not both answers TRYAGAIN: so a queue stands still while its slot moves.
 local function queue_of(base)
     local prefix, name = match(base, '^(.-):{(.*)}:$')
     return {

@@ -1,0 +1,201 @@
+"""
+A pool and thctl on a real Redis: what goes wrong with servers, and what is said about it.
+"""
+import shutil
+import tempfile
+import unittest
+
+from daemon import DaemonCase, wait_for
+from servers import Redis, RedisCluster, Sentinel
+
+HANDLERS = {"work": {"command": ["true"]}}
+
+
+class ServerCase(DaemonCase):
+    """A test with servers, which outlive its pools."""
+
+    def setUp(self):
+        self.servers = tempfile.mkdtemp(prefix="taskharbor-servers-")
+        self.addCleanup(shutil.rmtree, self.servers, ignore_errors=True)
+        self.stops = []
+        self.addCleanup(self.stop_servers)
+        super().setUp()
+
+    def stop_servers(self):
+        for stop in self.stops:
+            stop()
+
+    def place(self, name):
+        return f"{self.servers}/{name}"
+
+    def run_server(self, server):
+        server.start()
+        self.stops.append(server.stop)
+        return server
+
+    def at(self, url):
+        """For thctl on another backend."""
+        return {"env": {"TASKHARBOR_BACKEND": url}}
+
+
+class RedisCase(ServerCase):
+    """A test with a Redis of its own."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.run_server(Redis(self.place("redis")))
+        self.backend = self.server.url
+
+    def run_replica(self):
+        replica = self.run_server(Redis(self.place("replica")))
+        replica.cli("REPLICAOF", "127.0.0.1", str(self.server.port))
+        wait_for(lambda: "master_link_status:up" in replica.cli("INFO", "replication"), "the replica")
+        return replica
+
+
+class Basics(RedisCase):
+    def test_a_pool_runs_jobs_and_says_what_may_be_lost(self):
+        pool = self.start_pool(HANDLERS)
+        self.run_job("work")
+        (event,) = pool.events("store_durability")
+        self.assertEqual(event["level"], "warning")
+        self.assertIn("loses up to a second", event["text"])
+
+    def test_tls_is_refused_with_advice(self):
+        self.refuses(2, "has no TLS", "stats", **self.at("rediss://127.0.0.1/0"))
+
+    def test_a_server_that_evicts_keys_is_refused(self):
+        self.server.cli("CONFIG", "SET", "maxmemory", "100mb")
+        self.server.cli("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+        self.refuses(69, "noeviction", "stats")
+
+    def test_two_prefixes_do_not_see_each_other(self):
+        self.ok("migrate", **self.at(self.backend + "?prefix=two"))
+        job_id = self.enqueue("work", **self.at(self.backend + "?prefix=one"))
+        self.assertEqual(self.objects("ls", **self.at(self.backend + "?prefix=two")), [])
+        (job,) = self.objects("ls", **self.at(self.backend + "?prefix=one"))
+        self.assertEqual(job["id"], job_id)
+
+    def test_a_password_is_used_and_never_shown(self):
+        self.server.cli("CONFIG", "SET", "requirepass", "s3cret/@:")
+        right = self.backend.replace("//", "//:s3cret%2F%40%3A@")
+        wrong = self.backend.replace("//", "//default:wr0ng@")
+        self.ok("enqueue", "work", **self.at(right))
+        for url, says in ((wrong, "does not accept"), (self.backend, "wants a password")):
+            refused = self.refuses(69, says, "stats", **self.at(url))
+            self.assertNotIn("wr0ng", refused.err)
+
+
+class Faults(RedisCase):
+    def test_flushed_scripts_are_loaded_again(self):
+        self.enqueue("work")
+        self.server.cli("SCRIPT", "FLUSH")
+        pool = self.start_pool(HANDLERS)
+        self.run_job("work")
+        self.server.cli("SCRIPT", "FLUSH")
+        self.run_job("work")
+        self.assertEqual(pool.events("store_lost"), [])
+
+    def test_a_pool_goes_on_when_all_its_connections_are_killed(self):
+        self.start_pool(HANDLERS)
+        self.run_job("work")
+        for kind in ("normal", "pubsub"):
+            self.server.cli("CLIENT", "KILL", "TYPE", kind)
+        self.run_job("work")
+
+    def test_a_server_that_is_killed_and_restarted_loses_nothing(self):
+        pool = self.start_pool(HANDLERS)
+        self.run_job("work")
+        self.ok("pause", "default")
+        job_id = self.enqueue("work")
+        self.server.kill()
+        self.refuses(69, "cannot connect", "stats")
+        pool.wait_event("store_lost")
+        self.server.start()
+        pool.wait_event("store_back")
+        self.ok("resume", "default")
+        self.wait_state(job_id, "done")
+
+    def test_without_memory_jobs_end_but_none_comes_in(self):
+        self.enqueue("work")
+        self.server.cli("CONFIG", "SET", "maxmemory", "1")
+        self.refuses(69, "out of memory", "enqueue", "work")
+        (job,) = self.jobs()
+        self.start_pool(HANDLERS, pool={"migrate": False})
+        self.wait_state(job["id"], "done")
+
+    def test_a_replica_is_not_written_to(self):
+        self.enqueue("work")
+        replica = self.run_replica()
+        self.refuses(69, "replica", "enqueue", "work", **self.at(replica.url))
+
+    def test_wait_replicas_confirms_only_what_replicas_have(self):
+        waiting = self.backend + "?wait_replicas=1"
+        refused = self.refuses(69, "0 of 1 replicas", "enqueue", "work", **self.at(waiting))
+        self.assertIn("same id", refused.err)
+        self.run_replica()
+        self.ok("enqueue", "work", **self.at(waiting))
+
+
+class Failover(RedisCase):
+    def test_a_pool_follows_the_sentinel_to_the_new_master(self):
+        replica = self.run_replica()
+        sentinel = self.run_server(Sentinel(self.place("sentinel"), self.server))
+        wait_for(lambda: "num-slaves\n1\n" in sentinel.cli("SENTINEL", "MASTER", "jobs") + "\n",
+                 "the sentinel to know of the replica")
+        self.backend = sentinel.url
+        self.start_pool(HANDLERS)
+        self.run_job("work")
+        self.server.kill()
+        wait_for(lambda: str(replica.port) in sentinel.cli("SENTINEL", "get-master-addr-by-name", "jobs"),
+                 "the failover")
+        wait_for(lambda: self.thctl("stats").code == 0, "the new master")
+        self.run_job("work")
+
+
+class Cluster(ServerCase):
+    def setUp(self):
+        super().setUp()
+        self.cluster = self.run_server(RedisCluster(self.place("cluster")))
+        self.backend = self.cluster.url
+
+    def test_queues_on_all_nodes_are_served(self):
+        queues = ["default", "mail", "invoices"]  # one on each node
+        self.start_pool(HANDLERS, queues={queue: {} for queue in queues})
+        for queue in queues:
+            self.run_job("work", "--queue", queue)
+        slots = {node.port: int(node.cli("DBSIZE")) for node in self.cluster.nodes}
+        self.assertNotIn(0, slots.values())
+
+    def move_slot(self, slot):
+        """The slot goes to another node, as an operator would move it; stops on the way."""
+        owner = next(node for node in self.cluster.nodes
+                     if int(node.cli("CLUSTER", "COUNTKEYSINSLOT", slot)) > 0)
+        target = next(node for node in self.cluster.nodes if node is not owner)
+        owner_id, target_id = owner.cli("CLUSTER", "MYID"), target.cli("CLUSTER", "MYID")
+        target.cli("CLUSTER", "SETSLOT", slot, "IMPORTING", owner_id)
+        owner.cli("CLUSTER", "SETSLOT", slot, "MIGRATING", target_id)
+        yield "not a key has moved"
+        keys = owner.cli("CLUSTER", "GETKEYSINSLOT", slot, "1000").split()
+        for some in (keys[:len(keys) // 2], keys[len(keys) // 2:]):
+            owner.cli("MIGRATE", "127.0.0.1", str(target.port), "", "0", "5000", "KEYS", *some)
+            yield f"{some} have moved"
+        for node in (target, owner, *self.cluster.nodes):
+            node.cli("CLUSTER", "SETSLOT", slot, "NODE", target_id)
+
+    def test_a_queue_stands_still_while_its_slot_moves_and_loses_nothing(self):
+        ids = [self.enqueue("work", "--queue", "mail") for _ in range(3)]
+        slot = self.cluster.nodes[0].cli("CLUSTER", "KEYSLOT", "mail")
+        for step in self.move_slot(slot):
+            refused = self.thctl("enqueue", "work", "--queue", "mail")
+            self.assertEqual(refused.code, 69, step)
+            self.assertIn("moving a slot", refused.err)
+        self.start_pool(HANDLERS, queues={"mail": {}})
+        for job_id in ids:
+            self.wait_state(job_id, "done")
+        (line,) = self.objects("stats")
+        self.assertEqual(line["done_total"], 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
