@@ -20,12 +20,12 @@ local function all(key)
 end
 
 local jobs, job_count = all('job')
-local leases, lease_count = all('lease')
-local ends, end_count = all('ended')
+local leases = all('lease')
+local ends = all('ended')
 local payloads = all('payload')
 local keyed = all('keyed')
 local idempotency, idempotency_count = all('idempotency')
-local state, parsed, standing = {}, {}, 0
+local state, parsed = {}, {}
 
 for id, record in pairs(jobs) do
     local j = {}
@@ -90,25 +90,22 @@ for id, lease in pairs(leases) do
         return 'a running job is in no other state'
     end
     state[id] = '3'
-    local mode, expires, execution, cancel = string.match(lease, '^(.)', 1),
-        string.match(lease, '^(%d+) (%d+) %d+ %d+ (%d+) ', 22)
-    expires, execution, cancel = string.match(lease, '^(%d+) (%d+) %d+ %d+ (%d+) ', 22)
+    local mode = string.sub(lease, 1, 1)
+    local expires, execution, cancel = string.match(lease, '^(%d+) (%d+) %d+ %d+ (%d+) ', 22)
     if not expires or #expires ~= 18 then
         return 'a lease can be read'
     end
     if tonumber(execution) ~= tonumber(j.executions) + 1 then
         return 'a lease counts one execution more than its job'
     end
-    if tonumber(redis.call('ZSCORE', base .. 'expiry', id) or '-1') ~= tonumber(expires) then
-        return 'a lease is found by its expiry'
+    local expected = redis.call('HGET', base .. 'state', 'next_expiry')
+    if not expected or expires < expected then
+        return 'no lease ends before its queue expects it'
     end
     if mode == 'p' and (string.lower(j.mode) ~= 'p' or cancel ~= '0'
         or redis.call('EXISTS', base .. 'detail:' .. id, base .. 'runs:' .. id) > 0) then
         return 'a lease without traces has none'
     end
-end
-if redis.call('ZCARD', base .. 'expiry') ~= lease_count then
-    return 'an expiry has a lease'
 end
 for id in pairs(ends) do
     if not jobs[id] or not state[id] or state[id] < '5' then
@@ -116,7 +113,6 @@ for id in pairs(ends) do
     end
 end
 for id in pairs(jobs) do
-    standing = standing + 1
     if not state[id] then
         return 'a job is in some state'
     end

@@ -13,23 +13,21 @@
 
 #define KEY_SIZE (JOB_NAME_MAX + 32)
 
-/* The first member of one set of each queue. */
-static bool look(struct redis *redis, const char *set, bool with_score, struct redis_batch *batch,
-                 struct error *err)
+/* A plain command on one key of each queue, with the words behind the key. */
+static bool look(struct redis *redis, const char *word, const char *name, const char *const *words,
+                 size_t count, struct redis_batch *batch, struct error *err)
 {
     char key[KEY_SIZE];
 
     if (!redis_queues_load(redis, err))
         return false;
     for (size_t i = 0; i < redis->queues.count; i++) {
-        snprintf(key, sizeof(key), "{%s}:%s", redis->queues.items[i], set);
-        struct redis_command *command = redis_plain(redis, batch, "ZRANGE", key, false);
+        snprintf(key, sizeof(key), "{%s}:%s", redis->queues.items[i], name);
+        struct redis_command *command = redis_plain(redis, batch, word, key, false);
         if (command == NULL)
             return error_no_memory(err);
-        redis_command_int(command, 0);
-        redis_command_int(command, 0);
-        if (with_score)
-            redis_command_text(command, "WITHSCORES");
+        for (size_t k = 0; k < count; k++)
+            redis_command_text(command, words[k]);
     }
     return redis_run(redis, batch, err);
 }
@@ -77,12 +75,13 @@ bool redis_promote(struct store *store, enum job_state state, usec_t now, size_t
 {
     struct redis *redis = redis_of(store);
     const char *set = job_state_name(state);
+    static const char *const first_member[] = {"0", "0"};
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
 
     *moved_out = 0;
     *next_due_out = 0;
     redis_begin(redis);
-    if (!look(redis, set, false, &batch, err))
+    if (!look(redis, "ZRANGE", set, first_member, COUNT_OF(first_member), &batch, err))
         return false;
     for (size_t i = 0; i < batch.count; i++) {
         usec_t due = first_due(batch.items[i].reply);
@@ -97,19 +96,24 @@ bool redis_promote(struct store *store, enum job_state state, usec_t now, size_t
 
 /* ---- reclaim ---- */
 
+/* A part at a time, until all leases were looked at. */
 static bool reclaim_queue(struct redis *redis, const char *queue, usec_t now, size_t limit,
                           size_t *moved_out, struct error *err)
 {
-    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
-    struct redis_command *command = redis_on_queue(redis, &batch, SCRIPT_RECLAIM, queue);
+    bool more = true;
 
-    if (command == NULL)
-        return error_no_memory(err);
-    redis_command_moment(command, now);
-    redis_command_int(command, (int64_t)limit);
-    if (!redis_run(redis, &batch, err))
-        return false;
-    *moved_out += (size_t)redis_reply_int(batch.items[0].reply);
+    while (more && *moved_out < limit) {
+        CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+        struct redis_command *command = redis_on_queue(redis, &batch, SCRIPT_RECLAIM, queue);
+        if (command == NULL)
+            return error_no_memory(err);
+        redis_command_moment(command, now);
+        redis_command_int(command, (int64_t)(limit - *moved_out));
+        if (!redis_run(redis, &batch, err))
+            return false;
+        *moved_out += (size_t)redis_reply_int(batch.items[0].reply->element[0]);
+        more = redis_reply_int(batch.items[0].reply->element[1]) == 1;
+    }
     return true;
 }
 
@@ -117,16 +121,17 @@ bool redis_reclaim(struct store *store, usec_t now, size_t limit, size_t *moved_
                    struct error *err)
 {
     struct redis *redis = redis_of(store);
+    static const char *const field[] = {"next_expiry"};
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
 
     *moved_out = 0;
     redis_begin(redis);
-    if (!look(redis, "expiry", true, &batch, err))
+    if (!look(redis, "HGET", "state", field, COUNT_OF(field), &batch, err))
         return false;
     for (size_t i = 0; i < batch.count && *moved_out < limit; i++) {
-        const redisReply *reply = batch.items[i].reply;
-        if (reply->elements == 2 && redis_reply_int(reply->element[1]) <= now &&
-            !reclaim_queue(redis, redis->queues.items[i], now, limit - *moved_out, moved_out, err))
+        usec_t expected = redis_reply_int(batch.items[i].reply);
+        if (expected != 0 && expected <= now &&
+            !reclaim_queue(redis, redis->queues.items[i], now, limit, moved_out, err))
             return false;
     }
     return true;

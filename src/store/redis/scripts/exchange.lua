@@ -8,10 +8,10 @@
 -- and period, the ready member to start behind, then the types that are wanted.
 -- Answers verdicts, is_full, limited_until, the member to go on behind when not all of the queue was
 -- looked at, the jobs' ready members, and their records.
--- parts: base record place standing ending twins leaving arrival settle reclaim limits
+-- parts: base record place standing ending twins leaving arrival settle expiry reclaim limits
 
 local RECLAIM_MOST = 1000
-local LOOK_MOST = 2000
+local READY_MOST = 2000
 
 local q = queue_of(KEYS[1])
 local now = ARGV[1]
@@ -36,8 +36,10 @@ local pool, max_running = ARGV[at + 4], tonumber(ARGV[at + 5])
 local rate_count, rate_period = tonumber(ARGV[at + 6]), tonumber(ARGV[at + 7])
 local behind, first_type = ARGV[at + 8], at + 9
 
-reclaim(q, now, RECLAIM_MOST)
-local state = call('HMGET', q.state, 'paused_at', 'spent_until', 'rung')
+local state = call('HMGET', q.state, 'paused_at', 'spent_until', 'rung', 'next_expiry')
+if state[4] and state[4] <= now then
+    reclaim(q, now, RECLAIM_MOST)
+end
 local paused, spent_until, rung = state[1], tonumber(state[2] or '0'), state[3]
 local moment_now = tonumber(now)
 local rate = rate_count > 0 and rate_of(rate_count, rate_period)
@@ -64,7 +66,7 @@ local looked_to = ''
 
 local function take_first(wanted)
     while #members < wanted do
-        local part = call('ZRANGE', q.ready, 0, math.min(wanted - #members, LOOK_MOST) - 1)
+        local part = call('ZRANGE', q.ready, 0, math.min(wanted - #members, READY_MOST) - 1)
         if #part == 0 then
             return
         end
@@ -85,7 +87,7 @@ local function take_types(wanted)
         types[ARGV[i]] = true
     end
     local part = call('ZRANGEBYLEX', q.ready, behind == '' and '-' or '(' .. behind, '+', 'LIMIT', 0,
-        LOOK_MOST)
+        READY_MOST)
     if #part == 0 then
         return
     end
@@ -100,7 +102,7 @@ local function take_types(wanted)
             call('ZREM', q.ready, part[i])
         end
     end
-    looked_to = #part == LOOK_MOST and part[#part] or ''
+    looked_to = #part == READY_MOST and part[#part] or ''
 end
 
 if room > 0 then
@@ -112,8 +114,7 @@ if room > 0 then
 end
 
 -- Each gets its lease; what is not plain is looked at, and so is a payload that is kept elsewhere.
-local leases, expiries = {}, {}
-local score = text_of(tonumber(expires))
+local leases = {}
 local rest_plain = expires .. ' 1 ' .. text_of(moment_now) .. ' 0 0 ' .. pool
 local rest = ' ' .. text_of(moment_now) .. ' 0 0 ' .. pool
 local token_of = struct.pack
@@ -136,10 +137,11 @@ for i = 1, #ids do
     end
     local n = 2 * i
     leases[n - 1], leases[n] = id, lease
-    expiries[n - 1], expiries[n] = score, id
 end
 each_2000('HSET', q.lease, leases)
-each_2000('ZADD', q.expiry, expiries)
+if #ids > 0 then
+    expect_expiry(q, expires)
+end
 
 local taken = #ids
 local is_full, limited_until = 0, '0'

@@ -4,7 +4,7 @@
 -- KEYS: base and state of the queue. ARGV: now, end of the leases, six for each: id, token, worker or 0,
 -- percent or -1, text, output. Text and output begin with '=' when they are there.
 -- Answers one character for each: its verdict, or 'k' when it was extended and asked to cancel.
--- parts: base record place standing
+-- parts: base record place standing expiry
 
 local q = queue_of(KEYS[1])
 local now, expires = ARGV[1], ARGV[2]
@@ -61,10 +61,10 @@ local function beat(at)
         j.plain = false
     end
     lease_write(q, j)
-    call('ZADD', q.expiry, tonumber(expires), id)
     return j.cancel_requested_at ~= '0' and 'k' or OK
 end
 
+expect_expiry(q, expires)
 for at = 3, #ARGV, 6 do
     answers[#answers + 1] = beat(at)
 end

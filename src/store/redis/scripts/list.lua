@@ -22,12 +22,16 @@ end
 
 -- When few are in the state, they are sorted; when many are, going through all by id finds enough.
 local function candidates_of_few()
-    local set = state ~= '' and (state == RUNNING and q.expiry or q[SET_OF[state]])
-    if not set or call('ZCARD', set) > FEW then
+    if state == '' then
+        return nil
+    end
+    local set = state == RUNNING and q.lease or q[SET_OF[state]]
+    if call(state == RUNNING and 'HLEN' or 'ZCARD', set) > FEW then
         return nil
     end
     local ids = {}
-    for _, member in ipairs(call('ZRANGE', set, 0, -1)) do
+    local members = state == RUNNING and call('HKEYS', set) or call('ZRANGE', set, 0, -1)
+    for _, member in ipairs(members) do
         local id = id_of(member)
         if id > behind then
             ids[#ids + 1] = id

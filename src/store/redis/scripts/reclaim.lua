@@ -1,13 +1,13 @@
 #!lua flags=allow-oom
 -- Takes back leases that ran out.
 --
--- KEYS: base and state of the queue. ARGV: now, how many at most. Answers how many.
--- parts: base record place standing ending twins leaving reclaim
+-- KEYS: base and state of the queue. ARGV: now, how many at most. Answers how many, and whether there may be more.
+-- parts: base record place standing ending twins leaving expiry reclaim
 
 local q = queue_of(KEYS[1])
-local moved = reclaim(q, ARGV[1], tonumber(ARGV[2]))
+local moved, more = reclaim(q, ARGV[1], tonumber(ARGV[2]))
 announce_vacancy(q)
 if q.rings then
     ring(q)
 end
-return moved
+return {moved, more and 1 or 0}

@@ -33,7 +33,7 @@ local function queue_of(base)
         base = base, name = name, bell = prefix .. ':bell',
         state = base .. 'state', job = base .. 'job', payload = base .. 'payload', ids = base .. 'ids',
         ready = base .. 'ready', scheduled = base .. 'scheduled', blocked = base .. 'blocked',
-        retry = base .. 'retry', lease = base .. 'lease', expiry = base .. 'expiry',
+        retry = base .. 'retry', lease = base .. 'lease',
         ended = base .. 'ended', done = base .. 'done', dead = base .. 'dead',
         cancelled = base .. 'cancelled', failed = base .. 'failed', keyed = base .. 'keyed',
         idempotency = base .. 'idempotency', idempotency_expiry = base .. 'idempotency_expiry',

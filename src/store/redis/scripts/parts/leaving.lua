@@ -2,7 +2,6 @@
 
 local function lease_drop(q, id)
     call('HDEL', q.lease, id)
-    call('ZREM', q.expiry, id)
     q.left = true
 end
 

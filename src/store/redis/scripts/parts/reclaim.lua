@@ -21,9 +21,5 @@ local function take_back(q, id, now)
 end
 
 local function reclaim(q, now, limit)
-    local ids = call('ZRANGEBYSCORE', q.expiry, '-inf', text_of(tonumber(now)), 'LIMIT', 0, limit)
-    for _, id in ipairs(ids) do
-        take_back(q, id, now)
-    end
-    return #ids
+    return each_expired(q, now, limit, take_back)
 end

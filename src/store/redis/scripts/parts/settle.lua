@@ -166,7 +166,6 @@ local function settle_plain_all(q, plain, now)
         return
     end
     each_2000('HDEL', q.lease, plain.ids)
-    each_2000('ZREM', q.expiry, plain.ids)
     each_2000('HSET', q.ended, plain.ends)
     each_2000('ZADD', q.done, plain.done)
     if #plain.forgotten > 0 then
