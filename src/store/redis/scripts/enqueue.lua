@@ -9,6 +9,8 @@
 -- 'conflict', the number of the job, the state and the type of its twin; or 'late' for a slot.
 -- parts: base record place standing ending twins arrival
 
+local FIRST, WORDS = 6, 6 -- where the jobs start in ARGV, and how many words each has
+
 local now = ARGV[1]
 local cron, slot, known = ARGV[3], ARGV[4], ARGV[5]
 local queues, arrivals, keyed = {}, {}, false
@@ -16,14 +18,19 @@ local queues, arrivals, keyed = {}, {}, false
 for i = 1, #KEYS, 2 do
     queues[#queues + 1] = queue_of(KEYS[i])
 end
-for i = 6, #ARGV, 6 do
+for i = FIRST, #ARGV, WORDS do
     local q = queues[tonumber(ARGV[i])]
     q.expected = (q.expected or 0) + 1
-    arrivals[#arrivals + 1] = {
-        q = q, how = ARGV[i + 1], id = ARGV[i + 2], body = ARGV[i + 3], payload = ARGV[i + 4],
-        expires = ARGV[i + 5],
-    }
     keyed = keyed or sub(ARGV[i + 1], 2) == 'k'
+end
+
+local function read_arrivals()
+    for i = FIRST, #ARGV, WORDS do
+        arrivals[#arrivals + 1] = {
+            q = queues[tonumber(ARGV[i])], how = ARGV[i + 1], id = ARGV[i + 2], body = ARGV[i + 3],
+            payload = ARGV[i + 4], expires = ARGV[i + 5],
+        }
+    end
 end
 
 -- A script is not taken back when it fails half-way: a batch looks for conflicts first, with what
@@ -61,6 +68,7 @@ if cron ~= '' then
     end
 end
 if keyed then
+    read_arrivals()
     local i, state, type_there = find_conflict()
     if i then
         return {'conflict', i, state, type_there}
@@ -70,57 +78,84 @@ if ARGV[2] == 'check' then
     return {'ok'}
 end
 
--- What has no keys is stored in few commands for all of them.
-local function flush(q)
-    if q.new_ids then
-        each_2000('ZADD', q.ids, q.new_ids)
-        each_2000('ZADD', q.ready, q.new_ready)
-        each_2000('ZADD', q.scheduled, q.new_scheduled)
-    end
-    q.new_ids, q.new_ready, q.new_scheduled = {}, {}, {}
+-- Jobs without keys have nothing to look at but their ids: they are stored in few commands for all of
+-- them. What is there already is found first, and what comes twice in the batch on the way.
+local function add_pair(list, first, second)
+    local n = #list
+    list[n + 1], list[n + 2] = first, second
 end
 
-local function store_simple(q, a)
-    local seq, mode = next_seq(q), sub(a.how, 1, 1)
-    local priority, due = match(a.body, '^(%d) (%d+) ')
-    if call('HSETNX', q.job, a.id, mode .. ' ' .. seq .. ' ' .. a.body) == 0 then
-        flush(q)
-        return answer_existing(q, a.id)
+local function find_stored()
+    for _, q in ipairs(queues) do
+        q.batch, q.stored = {}, {}
+        q.new_jobs, q.new_ids, q.new_payloads, q.new_ready, q.new_scheduled = {}, {}, {}, {}, {}
     end
+    for i = FIRST, #ARGV, WORDS do
+        local batch = queues[tonumber(ARGV[i])].batch
+        batch[#batch + 1] = ARGV[i + 2]
+    end
+    for _, q in ipairs(queues) do
+        for first = 1, #q.batch, 2000 do
+            local last = math.min(first + 1999, #q.batch)
+            for k, record in ipairs(call('HMGET', q.job, unpack(q.batch, first, last))) do
+                q.stored[q.batch[first + k - 1]] = record
+            end
+        end
+    end
+end
+
+local function add_simple(q, mode, id, body, payload)
+    local priority, due = match(body, '^(%d) (%d+) ')
+    local seq = next_seq(q)
+    local place = moment(due) .. pad(seq, 16) .. id
+    q.stored[id] = true
+    add_pair(q.new_jobs, id, mode .. ' ' .. seq .. ' ' .. body)
+    add_pair(q.new_ids, 0, id)
     if mode == 'P' or mode == 'T' then
-        call('HSET', q.payload, a.id, a.payload)
+        add_pair(q.new_payloads, id, payload)
     end
-    local place = moment(due) .. pad(seq, 16) .. a.id
-    local ids = q.new_ids
-    ids[#ids + 1] = 0
-    ids[#ids + 1] = a.id
-    if sub(place, 1, 18) > now then
-        local scheduled = q.new_scheduled
-        scheduled[#scheduled + 1] = 0
-        scheduled[#scheduled + 1] = place .. priority
+    if moment(due) > now then
+        add_pair(q.new_scheduled, 0, place .. priority)
         return SCHEDULED
     end
-    local ready = q.new_ready
-    ready[#ready + 1] = 0
-    ready[#ready + 1] = priority .. place
+    add_pair(q.new_ready, 0, priority .. place)
     q.rings = true
     return READY
 end
 
-local answers = {'ok'}
-for _, q in ipairs(queues) do
-    flush(q)
-end
-for _, a in ipairs(arrivals) do
-    if sub(a.how, 2) == 's' then
-        answers[#answers + 1] = store_simple(a.q, a)
-    else
-        flush(a.q)
-        answers[#answers + 1] = arrive(a.q, a, now)
+local function store_simple(answers)
+    local doubles = {}
+    find_stored()
+    for i = FIRST, #ARGV, WORDS do
+        local q, id = queues[tonumber(ARGV[i])], ARGV[i + 2]
+        if q.stored[id] then
+            doubles[#answers + 1] = q
+            answers[#answers + 1] = id
+        else
+            answers[#answers + 1] = add_simple(q, sub(ARGV[i + 1], 1, 1), id, ARGV[i + 3], ARGV[i + 4])
+        end
+    end
+    for _, q in ipairs(queues) do
+        each_2000('HSET', q.job, q.new_jobs)
+        each_2000('HSET', q.payload, q.new_payloads)
+        each_2000('ZADD', q.ids, q.new_ids)
+        each_2000('ZADD', q.ready, q.new_ready)
+        each_2000('ZADD', q.scheduled, q.new_scheduled)
+    end
+    for i, q in pairs(doubles) do
+        answers[i] = answer_existing(q, answers[i])
     end
 end
+
+local answers = {'ok'}
+if keyed then
+    for _, a in ipairs(arrivals) do
+        answers[#answers + 1] = arrive(a.q, a, now)
+    end
+else
+    store_simple(answers)
+end
 for _, q in ipairs(queues) do
-    flush(q)
     if q.rings then
         ring(q)
     end
