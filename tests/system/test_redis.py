@@ -1,13 +1,20 @@
 """
 A pool and thctl on a real Redis: what goes wrong with servers, and what is said about it.
 """
+import os
+import pathlib
+import re
+import shlex
 import shutil
+import subprocess
 import tempfile
 import unittest
 
 from daemon import DaemonCase, wait_for
 from servers import Redis, RedisCluster, Sentinel
 
+MANUAL = pathlib.Path(os.environ["TH_SOURCE_DIR"]) / "man/taskharbor-redis.7"
+SCRIPT = pathlib.Path(os.environ["TH_BUILD_DIR"]) / "generated/enqueue.lua"
 HANDLERS = {"work": {"command": ["true"]}}
 
 
@@ -84,6 +91,38 @@ class Basics(RedisCase):
         for url, says in ((wrong, "does not accept"), (self.backend, "wants a password")):
             refused = self.refuses(69, says, "stats", **self.at(url))
             self.assertNotIn("wr0ng", refused.err)
+
+
+class Producers(RedisCase):
+    """Enqueueing with redis-cli alone."""
+
+    def produce(self, *words):
+        return self.server.cli("--eval", str(SCRIPT), "th:{mail}:", "th:{mail}:state", ",", *words).split("\n")
+
+    def test_the_example_of_the_manual_enqueues_a_job(self):
+        self.ok("migrate")
+        text = MANUAL.read_text().replace("\\(aq", "'").replace("\\-", "-")
+        for line in re.findall(r"^redis-cli (.*)$", text, re.M):
+            words = shlex.split(line.replace("enqueue.lua", str(SCRIPT)))
+            subprocess.run(["redis-cli", "-p", str(self.server.port), *words], check=True, capture_output=True)
+        (job,) = self.jobs()
+        self.assertEqual((job["queue"], job["type"], job["payload"]), ("mail", "email:send", {"to": "a@b.c"}))
+
+    def test_a_job_of_the_script_is_run_and_its_keys_hold(self):
+        self.ok("migrate")
+        self.server.cli("SADD", "th:queues", "mail")
+        self.start_pool(HANDLERS, queues={"mail": {}})
+        job_id, state, how = self.produce("type", "work", "idempotency_key", "once", "payload", "x" * 5000,
+                                          "encoding", "raw")
+        self.assertEqual((state, how), ("ready", "new"))
+        self.wait_state(job_id, "done")
+        self.assertEqual(self.produce("type", "work", "idempotency_key", "once"), [job_id, "done", "existed"])
+
+    def test_what_is_wrong_is_refused(self):
+        for words in (("type", "a b"), ("type", "work", "payload", "{"), ("type", "work", "priority", "10"),
+                      ("type", "work", "colour", "red"), ("payload", "1"), ("type", "work", "run_at", "-1")):
+            self.assertIn("INVALID", self.produce(*words)[0], words)
+        self.assertEqual(self.server.cli("EXISTS", "th:{mail}:job"), "0")
 
 
 class Faults(RedisCase):
