@@ -11,7 +11,7 @@ from harness import DEADLINE, Result
 SOURCE = Path(os.environ.get("TH_SOURCE_DIR", Path(__file__).parents[2]))
 HANDLER = "handlers:\n  x: {command: [\"true\"]}\n"
 SECRET = "sesame"
-BACKENDS = "(it has sqlite:, memory:, postgres:, postgresql:)"
+BACKENDS = "(it has sqlite:, memory:, postgres:, postgresql:, redis:, redis+sentinel:)"
 URL = f"mysql://me:{SECRET}@host/db"
 
 

@@ -11,28 +11,37 @@
 #define WORDS_MAX ((size_t)1 << 30)
 #define DIGITS    24
 
-/* The digits of a number at the end of `text`, and where they start. */
-static const char *digits_of(int64_t number, char text[DIGITS])
+/* A number as text; the digits are at the end of `text`. */
+struct digits {
+    char text[DIGITS];
+    size_t start;
+};
+
+static void write_digits(struct digits *digits, int64_t number)
 {
     uint64_t rest = number < 0 ? (uint64_t)0 - (uint64_t)number : (uint64_t)number;
-    char *at = text + DIGITS;
 
+    digits->start = DIGITS;
     do {
-        *--at = (char)('0' + rest % 10);
+        digits->text[--digits->start] = (char)('0' + rest % 10);
         rest /= 10;
     } while (rest > 0);
     if (number < 0)
-        *--at = '-';
-    return at;
+        digits->text[--digits->start] = '-';
+}
+
+static void add_digits(struct buffer *out, const struct digits *digits)
+{
+    buffer_add(out, digits->text + digits->start, DIGITS - digits->start);
 }
 
 void redis_word(struct buffer *out, const void *data, size_t length)
 {
-    char text[DIGITS];
-    const char *digits = digits_of((int64_t)length, text);
+    struct digits digits;
 
+    write_digits(&digits, (int64_t)length);
     buffer_char(out, '$');
-    buffer_add(out, digits, (size_t)(text + DIGITS - digits));
+    add_digits(out, &digits);
     buffer_add(out, "\r\n", 2);
     if (length > 0)
         buffer_add(out, data, length);
@@ -46,23 +55,23 @@ void redis_word_text(struct buffer *out, const char *text)
 
 void redis_number(struct buffer *out, int64_t number)
 {
-    char text[DIGITS];
-    const char *digits = digits_of(number, text);
+    struct digits digits;
 
-    buffer_add(out, digits, (size_t)(text + DIGITS - digits));
+    write_digits(&digits, number);
+    add_digits(out, &digits);
     buffer_char(out, ' ');
 }
 
 void redis_moment(struct buffer *out, usec_t moment)
 {
     static const char zeros[] = "000000000000000000";
-    char text[DIGITS];
-    const char *digits = digits_of(moment, text);
-    size_t length = (size_t)(text + DIGITS - digits);
+    struct digits digits;
 
+    write_digits(&digits, moment);
+    size_t length = DIGITS - digits.start;
     if (length < REDIS_MOMENT_DIGITS)
         buffer_add(out, zeros, REDIS_MOMENT_DIGITS - length);
-    buffer_add(out, digits, length);
+    add_digits(out, &digits);
 }
 
 void redis_command_bytes(struct redis_command *command, const void *data, size_t length)
@@ -78,10 +87,10 @@ void redis_command_text(struct redis_command *command, const char *text)
 
 void redis_command_int(struct redis_command *command, int64_t number)
 {
-    char text[DIGITS];
-    const char *digits = digits_of(number, text);
+    struct digits digits;
 
-    redis_command_bytes(command, digits, (size_t)(text + DIGITS - digits));
+    write_digits(&digits, number);
+    redis_command_bytes(command, digits.text + digits.start, DIGITS - digits.start);
 }
 
 void redis_command_moment(struct redis_command *command, usec_t moment)

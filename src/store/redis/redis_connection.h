@@ -35,6 +35,7 @@ struct redis {
     size_t node_count;
     uint16_t *slot_nodes; /* owned; the node of each slot; NULL: not a cluster */
     bool map_is_stale;
+    char master_host[256];     /* what the sentinels said last */
     usec_t deadline;           /* of the operation under way, on the boot-time clock */
     struct redis_names known;  /* queues that are listed for certain */
     struct redis_names queues; /* all that there are, as of the last look */

@@ -14,6 +14,7 @@
 #include "store/redis/redis_queues.h"
 #include "store/redis/redis_record.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,6 +112,7 @@ static bool ask_cluster(struct redis *redis, struct redis_batch *batch, const st
         add_head(command, now, check);
         command->writes = !check;
     }
+    assert(batch->items != NULL); /* there are no jobs without a queue */
     for (size_t i = 0; i < count; i++)
         redis_enqueue_words(&batch->items[table->numbers[i]], 1, &jobs[i], now);
     return redis_run(redis, batch, err);

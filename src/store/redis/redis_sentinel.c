@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "store/redis/redis_connection.h"
 
-#include <string.h>
+#include <stdio.h>
 
 /* A sentinel that does not answer must not use up the time of those after it. */
 #define SENTINEL_PATIENCE (500 * USEC_PER_MSEC)
@@ -22,7 +22,7 @@ static usec_t soon(const struct redis *redis)
 }
 
 /* Sentinels have users of their own; the server's password is not theirs. */
-static bool ask_sentinel(struct redis *redis, struct redis_host sentinel, struct arena *arena,
+static bool ask_sentinel(struct redis *redis, struct redis_host sentinel,
                          struct redis_host *master_out, struct error *err)
 {
     const char *const words[] = {"SENTINEL", "get-master-addr-by-name", redis->address.master};
@@ -38,7 +38,8 @@ static bool ask_sentinel(struct redis *redis, struct redis_host sentinel, struct
         !text_to_int(reply->element[1]->str, 1, 65535, &port))
         return error_set(err, TH_E_UNAVAILABLE, "redis: the sentinel %s:%d knows no '%s'",
                          sentinel.name, sentinel.port, redis->address.master);
-    *master_out = (struct redis_host){arena_text(arena, reply->element[0]->str), (int)port};
+    snprintf(redis->master_host, sizeof(redis->master_host), "%s", reply->element[0]->str);
+    *master_out = (struct redis_host){redis->master_host, (int)port};
     return true;
 }
 
@@ -59,8 +60,8 @@ static bool check_role(struct redis *redis, struct redis_link *link, struct erro
 bool redis_sentinel_open(struct redis *redis, struct redis_link *link, struct error *err)
 {
     for (size_t i = 0; i < redis->address.host_count; i++) {
-        struct redis_host master;
-        if (!ask_sentinel(redis, redis->address.hosts[i], &redis->address.arena, &master, err))
+        struct redis_host master = {0};
+        if (!ask_sentinel(redis, redis->address.hosts[i], &master, err))
             continue;
         if (!redis_link_open(link, master, &redis->address, redis->deadline, err))
             continue;
