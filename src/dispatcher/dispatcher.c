@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "dispatcher/backing.h"
 #include "dispatcher/conclude.h"
 #include "dispatcher/exchange.h"
 #include "dispatcher/handout.h"
@@ -68,14 +69,6 @@ static void count_turn(struct dispatcher *dispatcher)
 }
 
 /* ---- what wakes it ---- */
-
-static void hear_bell(void *context, unsigned events)
-{
-    struct dispatcher *dispatcher = context;
-
-    (void)events;
-    dispatcher->has_rung = true;
-}
 
 static void hear_nudge(void *context, unsigned events)
 {
@@ -161,67 +154,11 @@ static void obey(void *context, const struct order *order, int fd)
 
 /* ---- the store ---- */
 
-static bool watch_bell(struct dispatcher *dispatcher, struct error *err)
-{
-    int fd;
-
-    if (!store_wait_fd(dispatcher->store, &fd, err))
-        return false;
-    dispatcher->bell = (struct loop_watch){.fd = fd, .call = hear_bell, .context = dispatcher};
-    return loop_watch(dispatcher->process->loop, &dispatcher->bell, LOOP_READ, err);
-}
-
-/* One that nobody answers would keep us awake. */
-static void leave_bell(struct dispatcher *dispatcher)
-{
-    loop_unwatch(dispatcher->process->loop, &dispatcher->bell);
-    dispatcher->has_rung = false;
-}
-
-static void close_store(struct dispatcher *dispatcher)
-{
-    leave_bell(dispatcher);
-    store_close(&dispatcher->store);
-}
-
-/* What the store may lose is said at the start, not when it is lost. */
-static void tell_durability(struct store *store)
-{
-    char text[STORE_DURABILITY_SIZE];
-    struct error err;
-    bool is_safe;
-
-    if (!store_durability(store, text, &is_safe, &err) || text[0] == '\0')
-        return;
-    if (is_safe)
-        log_info("store_durability", "text=%s", text);
-    else
-        log_warning("store_durability", "text=%s", text);
-}
-
-/* A new handle, also after an outage: a file that was replaced needs one. */
-static bool open_store(struct dispatcher *dispatcher, struct error *err)
-{
-    const struct store_options options = {
-        .migrate = dispatcher->config->pool.migrate,
-        .max_payload = (size_t)dispatcher->config->max_payload,
-    };
-    struct store *store = NULL;
-
-    if (!store_open(dispatcher->process->backend, &options, &store, err))
-        return error_prefix(err, "open the store");
-    close_store(dispatcher);
-    dispatcher->store = store;
-    if (!dispatcher->has_recovered)
-        tell_durability(store);
-    return true;
-}
-
 /* Nothing else is done before: a result whose job is not known yet would be taken for one of a job
  * that is settled. */
 static bool recover(struct dispatcher *dispatcher, struct error *err)
 {
-    if (!watch_bell(dispatcher, err) || !recovery_run(dispatcher, err))
+    if (!backing_watch_bell(dispatcher, err) || !recovery_run(dispatcher, err))
         return false;
     dispatcher->has_recovered = true;
     if (dispatcher->is_stopping)
@@ -239,7 +176,7 @@ static bool bear_outage(struct dispatcher *dispatcher, struct error *err)
 {
     if (!outage_may_pass(err))
         return false;
-    leave_bell(dispatcher);
+    backing_leave_bell(dispatcher);
     dispatcher->retry_at = outage_note(&dispatcher->outage, err);
     loop_set_timer(dispatcher->process->loop, &dispatcher->retry_timer, dispatcher->retry_at);
     return true;
@@ -262,7 +199,7 @@ static bool keep_store(struct dispatcher *dispatcher, struct error *err)
         return true;
     if (dispatcher->retry_at > clock_boot())
         return true;
-    if (!open_store(dispatcher, err)) {
+    if (!backing_open(dispatcher, err)) {
         if (!is_unusable(err))
             return bear_outage(dispatcher, err);
         log_error("store_unusable", "error=%s", err->text);
@@ -479,7 +416,7 @@ static bool set_up(struct dispatcher *dispatcher, struct error *err)
 
 static void clean_up(struct dispatcher *dispatcher)
 {
-    close_store(dispatcher);
+    backing_close(dispatcher);
     outbox_done(&dispatcher->outbox);
     flights_done(&dispatcher->flights);
     queues_done(&dispatcher->queues);
