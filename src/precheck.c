@@ -214,15 +214,31 @@ static bool check_folder_of(const char *path, struct error *err)
     return true;
 }
 
-static bool open_store(const struct check *check, struct error *err)
+/* What the pool would make or migrate at its start is no problem of the config. */
+static bool open_store(struct check *check, struct error *err)
 {
-    const struct store_options options = {.max_payload = (size_t)check->config->max_payload};
+    struct store_options options = {
+        .any_schema = check->config->pool.migrate,
+        .max_payload = (size_t)check->config->max_payload,
+    };
+    struct store_schema schema = {0};
     struct store *store = NULL;
 
     if (!store_open(check->backend->url, &options, &store, err))
         return false;
+    const bool is_read = store_schema(store, &schema, err);
+
     store_close(&store);
-    return true;
+    if (!is_read)
+        return false;
+    if (schema.version == 0)
+        check->store_remark = " (will be created)";
+    else if (schema.version < schema.newest)
+        check->store_remark = " (will be migrated)";
+    options.any_schema = false;
+    if (schema.usable_from <= schema.newest)
+        return true;
+    return store_open(check->backend->url, &options, &store, err); /* says why it cannot */
 }
 
 static bool check_store(struct check *check, struct error *err)

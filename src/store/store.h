@@ -28,6 +28,7 @@ struct store;
 struct store_options {
     const char *folder; /* relative SQLite paths start here; NULL is the current folder */
     bool migrate;       /* create what is missing and bring the schema up to date */
+    bool any_schema;    /* open it whatever its version is: only for store_schema() */
     size_t max_payload; /* 0 is JOB_PAYLOAD_DEFAULT */
 };
 

@@ -8,34 +8,23 @@
 
 #define LINE_MAX ((size_t)1024)
 
-/* What was there before. */
-struct before {
-    bool existed;
-    int version; /* 0: cannot be told */
-};
-
-/* Looks without changing anything. What cannot be opened now may become so by migrating. */
-static struct before look_before(const struct session *session)
+/* The version that is there, without changing anything; 0: there is none. */
+static int look_before(const struct session *session)
 {
     struct store_options options = session_store_options(session, false);
-    struct store_schema schema;
+    struct store_schema schema = {0};
     struct store *store = NULL;
-    struct before before = {0};
     struct error err;
 
-    if (store_open(session->backend, &options, &store, &err)) {
-        before.existed = true;
-        if (store_schema(store, &schema, &err))
-            before.version = schema.version;
-    } else {
-        before.existed = err.code == TH_E_SCHEMA;
-    }
+    options.any_schema = true;
+    if (!store_open(session->backend, &options, &store, &err) ||
+        !store_schema(store, &schema, &err))
+        schema.version = 0;
     store_close(&store);
-    return before;
+    return schema.version;
 }
 
-static void print_json(struct session *session, const struct before *before,
-                       const struct store_schema *schema)
+static void print_json(struct session *session, int before, const struct store_schema *schema)
 {
     CLEANUP(buffer_done) struct buffer line = BUFFER(LINE_MAX);
     struct json_writer json = {.out = &line};
@@ -43,33 +32,30 @@ static void print_json(struct session *session, const struct before *before,
     json_write_open(&json, NULL, '{');
     json_write_int(&json, "version", schema->version);
     json_write_int(&json, "usable_from", schema->usable_from);
-    json_write_bool(&json, "created", !before->existed);
-    if (before->version > 0)
-        json_write_int(&json, "from", before->version);
+    json_write_bool(&json, "created", before == 0);
+    if (before > 0)
+        json_write_int(&json, "from", before);
     else
         json_write_null(&json, "from");
     json_write_close(&json, '}');
     output_line(&session->out, &line);
 }
 
-static void print_text(struct session *session, const struct before *before,
-                       const struct store_schema *schema)
+static void print_text(struct session *session, int before, const struct store_schema *schema)
 {
     output_printf(&session->out, "schema is at version %d ", schema->version);
-    if (!before->existed)
+    if (before == 0)
         output_text(&session->out, "(created)\n");
-    else if (before->version == schema->version)
+    else if (before == schema->version)
         output_text(&session->out, "(nothing to do)\n");
-    else if (before->version > 0)
-        output_printf(&session->out, "(upgraded from %d)\n", before->version);
     else
-        output_text(&session->out, "(upgraded)\n");
+        output_printf(&session->out, "(upgraded from %d)\n", before);
 }
 
 static enum status run_migrate(struct session *session, const struct option_value *options,
                                const struct words *arguments)
 {
-    struct before before = look_before(session);
+    const int before = look_before(session);
     struct store_schema schema;
     struct error err;
 
@@ -81,9 +67,9 @@ static enum status run_migrate(struct session *session, const struct option_valu
     if (!store_schema(session->store, &schema, &err))
         return session_fail(&err);
     if (session->json)
-        print_json(session, &before, &schema);
+        print_json(session, before, &schema);
     else
-        print_text(session, &before, &schema);
+        print_text(session, before, &schema);
     return STATUS_OK;
 }
 

@@ -13,6 +13,7 @@ from running import QUICK, RunningCase, moment
 from servers import Postgres, Redis
 from test_chaos import Chaos
 
+SOURCE = os.environ.get("TH_SOURCE_DIR", os.path.join(os.path.dirname(__file__), "../.."))
 CLOCK_SHIFT = os.path.join(os.environ.get("TH_BUILD_DIR", "build/dev"), "tests/libclock_shift.so")
 KILLS = int(os.environ.get("TH_SERVER_KILLS", "60"))
 SERVER_EVERY = 15  # of these kills, one hits the server
@@ -140,6 +141,24 @@ class ConnectionsPostgres(OnPostgres, Connections, RunningCase):
 
 class ConnectionsRedis(OnRedis, Connections, RunningCase):
     pass
+
+
+class Examples(RunningCase):
+    """The configs that users start from."""
+
+    ROWS = (("postgres", "DATABASE_URL", "TH_POSTGRES"), ("redis", "REDIS_URL", "TH_REDIS"),
+            ("redis-cluster", "REDIS_URL", "TH_REDIS_CLUSTER"), ("sqlite", "NONE", None))
+
+    def test_each_of_them_starts_and_runs_a_job(self):
+        for name, variable, server in self.ROWS:
+            with self.subTest(name):
+                shutil.copy(os.path.join(SOURCE, "conf", name + ".yaml"), self.folder)
+                env = {variable: os.environ[server]} if server else {}
+                pool = self.start(self.path(name + ".yaml"), env=env, backend=False).wait_ready()
+                done = self.thctl("--config", name + ".yaml", "enqueue", "hello", '{"a":1}', "--wait",
+                                  env=env, backend=False)
+                self.assertEqual(done.code, 0, done)
+                self.assertEqual(pool.stop(), 0)
 
 
 class Cron:

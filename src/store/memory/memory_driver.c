@@ -42,6 +42,7 @@ static bool memory_check_url(const struct store_url *url, struct error *err)
 static bool memory_open(const struct store_url *url, const struct store_options *options,
                         struct store **store_out, struct error *err)
 {
+    const struct store_options fresh = {.migrate = true};
     CLEANUP(scratch_leave) struct scratch scratch = {0};
     AUTO_FREE char *path = NULL;
     char name[NAME_SIZE];
@@ -52,7 +53,7 @@ static bool memory_open(const struct store_url *url, const struct store_options 
         return false;
     if (asprintf(&path, "%s/jobs.db", scratch.folder) < 0)
         return error_no_memory(err);
-    if (!sqlite_open_file(path, SYNC_OFF, true, store_out, err))
+    if (!sqlite_open_file(path, SYNC_OFF, &fresh, store_out, err))
         return false;
     ((struct sqlite *)*store_out)->scratch = scratch;
     scratch = (struct scratch){0};

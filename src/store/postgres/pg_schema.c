@@ -91,16 +91,19 @@ static bool migrate_schema(struct postgres *postgres, struct error *err)
     return applied;
 }
 
-bool pg_schema_prepare(struct postgres *postgres, bool migrate, struct error *err)
+bool pg_schema_prepare(struct postgres *postgres, const struct store_options *options,
+                       struct error *err)
 {
     struct store_schema schema = {0};
 
     if (!pg_schema_read(postgres, &schema, err))
         return false;
-    if (schema.version < NEWEST && migrate) {
+    if (schema.version < NEWEST && options->migrate) {
         if (!migrate_schema(postgres, err) || !pg_schema_read(postgres, &schema, err))
             return false;
     }
+    if (options->any_schema)
+        return true;
     if (schema.version == 0)
         return error_set(err, TH_E_UNAVAILABLE,
                          "postgres: no schema %s here (the first enqueue or 'thctl migrate' makes "

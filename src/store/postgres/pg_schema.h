@@ -8,7 +8,8 @@
 #include "store/postgres/postgres_connection.h"
 
 /* Makes sure that this binary can use what is stored; with `migrate`, brings it up to date. */
-bool pg_schema_prepare(struct postgres *postgres, bool migrate, struct error *err) MUST_CHECK;
+bool pg_schema_prepare(struct postgres *postgres, const struct store_options *options,
+                       struct error *err) MUST_CHECK;
 
 bool pg_schema_read(struct postgres *postgres, struct store_schema *schema_out,
                     struct error *err) MUST_CHECK;

@@ -24,14 +24,14 @@ static bool refuse_tls(const struct store_url *url, struct error *err)
                      url->shown);
 }
 
-static bool open_at(struct redis_address *address, bool migrate, struct store **store_out,
-                    struct error *err)
+static bool open_at(struct redis_address *address, const struct store_options *options,
+                    struct store **store_out, struct error *err)
 {
     struct redis *redis = NULL;
 
     if (!redis_connect(address, &redis, err))
         return false;
-    if (!redis_durability_check(redis, err) || !redis_schema_prepare(redis, migrate, err)) {
+    if (!redis_durability_check(redis, err) || !redis_schema_prepare(redis, options, err)) {
         redis_disconnect(redis);
         return false;
     }
@@ -44,8 +44,7 @@ static bool open_url(const struct store_url *url, const struct store_options *op
 {
     CLEANUP(redis_address_done) struct redis_address address = {0};
 
-    if (!redis_address_parse(url, &address, err) ||
-        !open_at(&address, options->migrate, store_out, err))
+    if (!redis_address_parse(url, &address, err) || !open_at(&address, options, store_out, err))
         return false;
     (*store_out)->driver = &store_redis;
     return true;

@@ -38,12 +38,15 @@ bool redis_schema_read(struct redis *redis, struct store_schema *schema_out, str
     return ask(redis, false, schema_out, err);
 }
 
-bool redis_schema_prepare(struct redis *redis, bool migrate, struct error *err)
+bool redis_schema_prepare(struct redis *redis, const struct store_options *options,
+                          struct error *err)
 {
     struct store_schema schema = {0};
 
-    if (!ask(redis, migrate, &schema, err))
+    if (!ask(redis, options->migrate, &schema, err))
         return false;
+    if (options->any_schema)
+        return true;
     if (schema.version < NEWEST)
         return error_set(err, TH_E_SCHEMA,
                          "%s: the layout is at version %d and this program needs %d: run 'thctl "

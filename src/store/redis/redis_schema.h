@@ -15,6 +15,7 @@ bool redis_schema_read(struct redis *redis, struct store_schema *schema_out,
                        struct error *err) MUST_CHECK;
 
 /* Makes it if there is none and that is wanted; refuses what this binary cannot use. */
-bool redis_schema_prepare(struct redis *redis, bool migrate, struct error *err) MUST_CHECK;
+bool redis_schema_prepare(struct redis *redis, const struct store_options *options,
+                          struct error *err) MUST_CHECK;
 
 #endif

@@ -114,16 +114,18 @@ static bool migrate_file(struct sqlite *sqlite, struct error *err)
            sqlite_end(sqlite, apply_missing(sqlite, err), err);
 }
 
-bool schema_prepare(struct sqlite *sqlite, bool migrate, struct error *err)
+bool schema_prepare(struct sqlite *sqlite, const struct store_options *options, struct error *err)
 {
     struct store_schema schema = {0};
 
     if (!read_version(sqlite, &schema, err))
         return false;
-    if (schema.version < NEWEST && migrate) {
+    if (schema.version < NEWEST && options->migrate) {
         if (!migrate_file(sqlite, err) || !schema_read(sqlite, &schema, err))
             return false;
     }
+    if (options->any_schema)
+        return true;
     if (schema.version < NEWEST)
         return error_set(err, TH_E_SCHEMA,
                          "sqlite: %s: the schema is at version %d and this program needs %d: run "

@@ -59,14 +59,14 @@ static char *full_path(const char *path, const char *folder)
                                                                                             : full;
 }
 
-bool sqlite_open_file(const char *path, enum sqlite_sync sync, bool migrate,
+bool sqlite_open_file(const char *path, enum sqlite_sync sync, const struct store_options *options,
                       struct store **store_out, struct error *err)
 {
     struct sqlite *sqlite = NULL;
 
-    if (!sqlite_connect(path, sync, migrate, &sqlite, err))
+    if (!sqlite_connect(path, sync, options->migrate, &sqlite, err))
         return false;
-    if (!schema_prepare(sqlite, migrate, err)) {
+    if (!schema_prepare(sqlite, options, err)) {
         sqlite_disconnect(sqlite);
         return false;
     }
@@ -94,7 +94,7 @@ static bool sqlite_open(const struct store_url *url, const struct store_options 
     AUTO_FREE char *path = full_path(file, options->folder);
     if (path == NULL)
         return error_no_memory(err);
-    return sqlite_open_file(path, sync, options->migrate, store_out, err);
+    return sqlite_open_file(path, sync, options, store_out, err);
 }
 
 static void sqlite_close(struct store *store)
