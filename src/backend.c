@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define URL_MAX ((size_t)64 * 1024)
@@ -130,6 +131,15 @@ bool backend_is_same(const struct backend *backend, const struct config *config)
 bool backend_is_private(const struct backend *backend)
 {
     return text_starts_with(backend->url, PRIVATE);
+}
+
+bool backend_guard(const struct backend *backend, struct error *err)
+{
+    if (text_equal(backend->url, backend->shown) && !getenv("PGPASSWORD"))
+        return true;
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+        return error_errno(err, TH_E_INTERNAL, errno, "guard the backend's password");
+    return true;
 }
 
 void backend_done(struct backend *backend)

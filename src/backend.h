@@ -26,6 +26,11 @@ bool backend_is_same(const struct backend *backend, const struct config *config)
 /* Whether no other thd can use it: memory: without a name. */
 bool backend_is_private(const struct backend *backend);
 
+/* From here on nobody but root looks into the memory of this process, or of those that it forks,
+ * and none of them leaves a core: if the URL has a secret, or the environment has one for it. What
+ * is executed is not concerned. */
+bool backend_guard(const struct backend *backend, struct error *err) MUST_CHECK;
+
 void backend_done(struct backend *backend);
 
 #endif

@@ -260,6 +260,10 @@ static int run_pool(struct daemon *daemon)
     };
     struct error err;
 
+    if (!backend_guard(&daemon->backend, &err)) {
+        output_remark("%s", err.text);
+        return STATUS_FAILED;
+    }
     if (!generation_new(&daemon->config, roles_holds(&daemon->config), &master.generation, &err)) {
         output_remark("%s: %s", daemon->config.path, err.text);
         return STATUS_CONFIG;

@@ -9,6 +9,7 @@
 
 #include <check.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static struct error err;
@@ -141,6 +142,30 @@ START_TEST(a_store_in_memory_is_private_unless_it_was_named)
 }
 END_TEST
 
+static const struct {
+    const char *url, *password; /* in the environment */
+    int is_dumpable;
+} guards[] = {
+    {"sqlite:jobs.db", NULL, 1},
+    {"postgres://me@host/db", NULL, 1},
+    {"postgres://me:secret@host/db", NULL, 0},
+    {"postgres://me@host/db", "secret", 0},
+    {"redis://:secret@host:6379/0", NULL, 0},
+};
+
+START_TEST(a_process_that_knows_a_password_leaves_no_core)
+{
+    ck_assert_int_eq(unsetenv("PGPASSWORD"), 0);
+    if (guards[_i].password)
+        ck_assert_int_eq(setenv("PGPASSWORD", guards[_i].password, 1), 0);
+    ck_assert_int_eq(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), 0);
+    ck_assert_msg(backend_choose(guards[_i].url, &config, &backend, &err), "%s", err.text);
+    ck_assert_msg(backend_guard(&backend, &err), "%s", err.text);
+    ck_assert_int_eq(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), guards[_i].is_dumpable);
+    ck_assert_int_eq(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), 0); /* for the leak checker */
+}
+END_TEST
+
 Suite *backend_suite(void)
 {
     Suite *suite = suite_create("backend");
@@ -153,6 +178,8 @@ Suite *backend_suite(void)
     tcase_add_loop_test(choosing, another_backend_is_noticed, 0, COUNT_OF(changes));
     tcase_add_loop_test(choosing, a_store_in_memory_is_private_unless_it_was_named, 0, 3);
     tcase_add_loop_test(choosing, a_url_that_cannot_work_is_refused, 0, COUNT_OF(refusals));
+    tcase_add_loop_test(choosing, a_process_that_knows_a_password_leaves_no_core, 0,
+                        (int)COUNT_OF(guards));
     suite_add_tcase(suite, choosing);
     return suite;
 }
