@@ -1,6 +1,7 @@
 /*
  * test_ack.c - conformance A6: a job is done, once.
  */
+#include "companion.h"
 #include "contract.h"
 #include "refusal.h"
 
@@ -348,6 +349,43 @@ START_TEST(a_job_that_is_gone_leaves_nothing_to_the_next_one)
 }
 END_TEST
 
+#define RACERS 8
+#define RACED  50
+
+/* All of the claims in one call, whose answer was lost, as far as each of them knows. */
+static void ack_all(struct racer *racer)
+{
+    const struct claim *claims = racer->context;
+    struct settlement acks[RACED];
+    enum th_error_code verdicts[RACED];
+    const struct settlement_list finished = {acks, RACED};
+    struct error err = {0};
+
+    for (size_t i = 0; i < RACED; i++) {
+        acks[i] = claim_settlement(&claims[i], SETTLE_ACK);
+        acks[i].queue = racer->scene->queue;
+    }
+    child_must(store_settle(racer->store, &finished, NOW, verdicts, &err), &err);
+    for (size_t i = 0; i < RACED; i++)
+        child_must(verdicts[i] == TH_OK, &(struct error){verdicts[i], "a repeated ack"});
+}
+
+START_TEST(an_ack_that_many_repeat_at_once_counts_once)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    CLEANUP(buffer_done) struct buffer reports = {0};
+    struct claim claims[RACED];
+    struct uuid ids[RACED];
+
+    scene_add_many(&scene, RACED, ids);
+    for (size_t i = 0; i < RACED; i++)
+        claims[i] = scene_take(&scene, NOW);
+    race(&scene, RACERS, ack_all, claims, &reports);
+    ck_assert_int_eq(scene_stats(&scene).done_total, RACED);
+    ck_assert_int_eq(scene_stats(&scene).jobs[JOB_DONE], RACED);
+}
+END_TEST
+
 Suite *ack_suite(void)
 {
     Suite *suite = suite_create("ack");
@@ -370,6 +408,7 @@ Suite *ack_suite(void)
     tcase_add_test(group, ack_of_a_removed_job_is_not_found_and_touches_nobody);
     tcase_add_test(group, ack_increments_done_counter_once);
     tcase_add_test(group, ack_with_retention_zero_deletes);
+    tcase_add_loop_test(group, an_ack_that_many_repeat_at_once_counts_once, 0, 4);
     tcase_add_loop_test(group, a_job_that_is_gone_leaves_nothing_to_the_next_one, 0, WAYS_OUT);
     return suite;
 }

@@ -1,6 +1,7 @@
 /*
  * test_producers.c - the way in for producers who speak SQL: it checks what the client checks, in
- * the same words, and a job is there when their own transaction is committed, however late.
+ * the same words, and a job is there when their own transaction is committed, however late. And
+ * what only a server can do to a handle.
  */
 #include "contract.h"
 #include "scene.h"
@@ -8,6 +9,7 @@
 #include "base/buffer.h"
 #include "store/driver.h"
 #include "store/postgres/conninfo.h"
+#include "store/postgres/postgres_connection.h"
 
 #include <libpq-fe.h>
 #include <stdio.h>
@@ -220,16 +222,42 @@ START_TEST(a_job_committed_late_by_a_long_transaction_is_still_found)
 }
 END_TEST
 
+/* ---- connections ---- */
+
+START_TEST(a_connection_that_was_cut_between_two_calls_is_made_again)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    const struct postgres *postgres = (const struct postgres *)scene.store;
+    PGconn *conn = enter(&scene);
+    struct error err = {0};
+    bool rang = true;
+    char sql[64];
+
+    while (rang)
+        MUST(store_wait(scene.store, 0, &rang, &err));
+    snprintf(sql, sizeof sql, "SELECT pg_terminate_backend(%d, 5000)",
+             PQbackendPID(postgres->conn));
+    execute(conn, sql);
+    scene_add(&scene);
+    scene_take(&scene, NOW);
+    MUST(store_wait(scene.store, 0, &rang, &err));
+    ck_assert_msg(rang, "whoever waited does not look for what was missed");
+    PQfinish(conn);
+}
+END_TEST
+
 Suite *producers_suite(void)
 {
     Suite *suite = suite_create("producers");
     TCase *checks = contract_group(suite, "checks");
     TCase *transactions = contract_group(suite, "transactions");
+    TCase *connections = contract_group(suite, "connections");
 
     tcase_add_loop_test(checks, a_producer_is_refused_in_the_words_of_the_client, 0,
                         COUNT_OF(spoilers));
     tcase_add_test(transactions, a_job_is_there_when_their_transaction_is_committed);
     tcase_add_test(transactions, a_transaction_that_is_rolled_back_leaves_nothing);
     tcase_add_test(transactions, a_job_committed_late_by_a_long_transaction_is_still_found);
+    tcase_add_test(connections, a_connection_that_was_cut_between_two_calls_is_made_again);
     return suite;
 }

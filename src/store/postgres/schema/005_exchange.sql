@@ -132,7 +132,8 @@ BEGIN
             ended_by, pool, worker, started_at, wall, user_time, system_time, max_rss_kb, exit_code)
         SELECT d.ref, 5, queue_id_, now_, 1, 0, 0, d.token, 0, d.pool, d.worker, d.started_at,
             d.wall, d.user_time, d.system_time, d.max_rss_kb, d.exit_code
-        FROM done d WHERE NOT forget_
+        FROM done d
+        WHERE NOT forget_ AND (SELECT count(*) FROM gone) = (SELECT count(*) FROM done)
     )
     SELECT array_agg(d.ref), (SELECT count(*) FROM gone) INTO settled, removed FROM done d;
     IF removed <> coalesce(cardinality(settled), 0) THEN
