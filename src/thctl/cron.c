@@ -182,7 +182,7 @@ static enum status run_now(struct session *session, const char *name)
         return status;
     struct job job = config_cron_job(cron);
     if (!submit_jobs(session, &enqueue, &job, 1, store_now(session->store), &enqueued, &err))
-        return session_fail(&err);
+        return submit_fail(&job, &err);
     submit_print(session, &enqueued);
     return STATUS_OK;
 }

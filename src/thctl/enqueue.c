@@ -144,9 +144,10 @@ static enum status enqueue_one(struct session *session, const struct option_valu
         return status;
 
     usec_t now = store_now(session->store);
-    if (!make_job(options, arguments->items[0], payload, now, &job, &err) ||
-        !submit_jobs(session, &enqueue, &job, 1, now, &enqueued, &err))
+    if (!make_job(options, arguments->items[0], payload, now, &job, &err))
         return session_fail(&err);
+    if (!submit_jobs(session, &enqueue, &job, 1, now, &enqueued, &err))
+        return submit_fail(&job, &err);
     if (!options[TEMPLATE_QUIET].given)
         submit_print(session, &enqueued);
     return options[TEMPLATE_WAIT].given ? wait_for(session, &enqueued.id) : STATUS_OK;

@@ -20,19 +20,42 @@ static void claim_own(const struct job *jobs, size_t count, struct enqueued *enq
     }
 }
 
+/* A try that failed for certain leaves the doubt about the one before it. */
+static bool is_in_doubt(bool was_in_doubt, const struct error *err)
+{
+    return err->code == TH_E_UNCERTAIN || (was_in_doubt && err->code == TH_E_UNAVAILABLE);
+}
+
 bool submit_jobs(struct session *session, struct enqueue *enqueue, struct job *jobs, size_t count,
                  usec_t now, struct enqueued *enqueued_out, struct error *err)
 {
-    for (int tries = 1;; tries++) {
+    bool in_doubt = false;
+
+    for (int tries = 1; tries <= TRIES; tries++) {
+        if (tries > 1)
+            clock_sleep(TRY_AFTER);
         if (enqueue_jobs(enqueue, session->store, jobs, count, now, enqueued_out, err)) {
-            if (tries > 1)
+            if (in_doubt)
                 claim_own(jobs, count, enqueued_out);
             return true;
         }
-        if (err->code != TH_E_UNCERTAIN || tries == TRIES)
+        in_doubt = is_in_doubt(in_doubt, err);
+        if (!in_doubt)
             return false;
-        clock_sleep(TRY_AFTER);
     }
+    err->code = TH_E_UNCERTAIN;
+    return false;
+}
+
+enum status submit_fail(const struct job *job, const struct error *err)
+{
+    enum status status = session_fail(err);
+    char id[UUID_TEXT_SIZE];
+
+    if (err->code == TH_E_UNCERTAIN)
+        output_complain("nobody answered: the job may be stored; if so, 'thctl show %s' finds it",
+                        uuid_format(&job->id, id));
+    return status;
 }
 
 void submit_print(struct session *session, const struct enqueued *enqueued)

@@ -13,6 +13,9 @@
 bool submit_jobs(struct session *session, struct enqueue *enqueue, struct job *jobs, size_t count,
                  usec_t now, struct enqueued *enqueued_out, struct error *err) MUST_CHECK;
 
+/* Says why one job was not stored, or that nobody knows whether it was. */
+enum status submit_fail(const struct job *job, const struct error *err);
+
 /* The id alone, or {"id","state","existed","updated"}. */
 void submit_print(struct session *session, const struct enqueued *enqueued);
 
