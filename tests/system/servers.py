@@ -9,15 +9,28 @@ A server that was killed can be started again on the same port with the same dat
 they confirmed when they are killed; only `durable=True` makes them wait for the disk as well, which
 is what a benchmark has to measure.
 """
+import contextlib
 import os
 import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 
 POSTGRES_BIN = "/usr/lib/postgresql/15/bin"
 DEADLINE = 60  # seconds for a server to start or stop
+
+
+@contextlib.contextmanager
+def servers_folder():
+    """A temporary folder that a server can live in, whoever it runs as."""
+    folder = tempfile.mkdtemp(prefix="taskharbor-servers-")
+    try:
+        os.chmod(folder, 0o755)  # PostgreSQL runs as another user than root
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def free_port():

@@ -4,13 +4,12 @@ are wrong, connections are counted.
 """
 import os
 import shutil
-import tempfile
 import time
 import unittest
 
 from daemon import wait_for
 from running import QUICK, RunningCase, moment
-from servers import Postgres, Redis
+from servers import Postgres, Redis, servers_folder
 from test_chaos import Chaos
 
 SOURCE = os.environ.get("TH_SOURCE_DIR", os.path.join(os.path.dirname(__file__), "../.."))
@@ -24,9 +23,7 @@ class Served:
 
     def setUp(self):
         super().setUp()
-        home = tempfile.mkdtemp(prefix="taskharbor-server-")
-        os.chmod(home, 0o755)  # PostgreSQL runs as another user than root
-        self.addCleanup(shutil.rmtree, home, ignore_errors=True)
+        home = self.enterContext(servers_folder())
         self.server = self.kind(os.path.join(home, "server"), **self.settings).start()
         self.addCleanup(self.server.stop)
         self.backend = self.server.url
