@@ -1,9 +1,11 @@
 """
 jobs_bench.py - how many jobs a second a whole pool runs when the jobs do nothing, next to the bare
-SQLite loop and the store's own exchange of the same run; and how soon an idle pool starts one.
+SQLite loop and the store's own exchange of the same run; and how soon an idle pool starts one. On
+another backend only the pool is measured: `scripts/bench store` has what to compare it with.
 
-    jobs_bench.py BUILD_FOLDER SCRATCH_FOLDER [JOBS]
+    jobs_bench.py BUILD_FOLDER SCRATCH_FOLDER [JOBS [URL]]
 """
+import contextlib
 import json
 import os
 import re
@@ -22,9 +24,11 @@ KINDS = {"plugin": "noop", "resident": "echo"}
 
 
 class Bench:
-    def __init__(self, build, scratch, jobs):
-        self.build, self.scratch, self.jobs = os.path.abspath(build), scratch, jobs
+    def __init__(self, build, scratch, jobs=100000, url=None):
+        self.build, self.scratch, self.jobs = os.path.abspath(build), scratch, int(jobs)
         self.database = os.path.join(scratch, "jobs.db")
+        self.is_sqlite = url is None
+        self.backend = url or "sqlite:" + self.database
         self.fifo = os.path.join(scratch, "stamps")
         os.mkfifo(self.fifo)
         self.config = os.path.join(scratch, "jobs.yaml")
@@ -32,7 +36,7 @@ class Bench:
         resident = {"resident": ["/usr/bin/python3", os.path.join(here, "pool", "resident.py")]}
         with open(self.config, "w", encoding="utf-8") as file:
             json.dump({
-                "backend": "sqlite:" + self.database,
+                "backend": self.backend,
                 "pool": {"num_workers": WORKERS},
                 "retention": {"done": 0},
                 "log": {"level": "warning"},
@@ -65,20 +69,22 @@ class Bench:
         self.thctl("pause", "default")
         line = json.dumps({"type": job_type, "payload": PAYLOAD}) + "\n"
         self.thctl("enqueue", "--bulk", "-", "--quiet", stdin=line * self.jobs)
-        # By a look at one row: asking by thctl would take a good part of a core.
-        look = sqlite3.connect(self.database, isolation_level=None)
-
-        def done():
-            return look.execute("SELECT sum(done_total) FROM queue").fetchone()[0]
-        before, daemon = done(), self.start()
+        before, daemon = self.done(), self.start()
         start = time.monotonic()
         self.thctl("resume", "default")
-        while done() < before + self.jobs:
-            time.sleep(0.005)
+        while self.done() < before + self.jobs:
+            time.sleep(0.005 if self.is_sqlite else 0.05)
         seconds = time.monotonic() - start
-        look.close()
         self.stop(daemon)
         return self.jobs / seconds
+
+    def done(self):
+        """How many were ever done. In SQLite by a look at one row: thctl takes its part of a core."""
+        if not self.is_sqlite:
+            return sum(json.loads(line)["done_total"]
+                       for line in self.thctl("--json", "stats").splitlines())
+        with contextlib.closing(sqlite3.connect(self.database)) as look:
+            return look.execute("SELECT sum(done_total) FROM queue").fetchone()[0]
 
     def store(self):
         """The store's exchange and the minimal loop, in jobs a second."""
@@ -88,24 +94,28 @@ class Bench:
 
     def pickup(self, job_type):
         """Milliseconds from the enqueue to the handler's first instruction, sorted."""
-        out = subprocess.run([self.program("pickup"), "sqlite:" + self.database, job_type, self.fifo,
+        out = subprocess.run([self.program("pickup"), self.backend, job_type, self.fifo,
                               str(PICKUPS)], stdout=subprocess.PIPE, check=True, text=True).stdout
         return sorted(int(line) / 1e3 for line in out.splitlines())
 
     def measure_speed(self):
         found = {kind: [] for kind in KINDS}
         for _ in range(ROUNDS):
-            exchange, minimal = self.store()
-            print(f"  store alone: exchange {exchange}/s, minimal loop {minimal}/s", end="")
+            exchange, minimal = self.store() if self.is_sqlite else (0, 0)
             for kind, job_type in KINDS.items():
-                speed = self.run_jobs(job_type)
-                found[kind].append((speed, speed / minimal, speed / exchange))
-                print(f"   {kind} {speed:.0f}/s", end="", flush=True)
-            print()
+                found[kind].append((self.run_jobs(job_type), exchange, minimal))
+            print("  " + "   ".join(f"{kind} {rounds[-1][0]:.0f}/s" for kind, rounds in found.items()) +
+                  (f"   exchange {exchange}/s, minimal loop {minimal}/s" if exchange else ""),
+                  flush=True)
         for kind, rounds in found.items():
-            speed, of_minimal, of_exchange = map(statistics.median, zip(*rounds))
-            print(f"{self.jobs} jobs, {kind}, {WORKERS} workers: {speed:.0f} jobs/s, {of_minimal:.2f} "
-                  f"of the minimal loop, {of_exchange:.2f} of exchange (medians)", flush=True)
+            speed = statistics.median(speed for speed, _, _ in rounds)
+            print(f"{self.jobs} jobs, {kind}, {WORKERS} workers: {speed:.0f} jobs/s" +
+                  (self.ratios(rounds) if self.is_sqlite else ""), flush=True)
+
+    def ratios(self, rounds):
+        of_exchange = statistics.median(speed / exchange for speed, exchange, _ in rounds)
+        of_minimal = statistics.median(speed / minimal for speed, _, minimal in rounds)
+        return f", {of_minimal:.2f} of the minimal loop, {of_exchange:.2f} of exchange (medians)"
 
     def measure_pickup(self):
         daemon = self.start()
@@ -121,4 +131,4 @@ class Bench:
 
 
 if __name__ == "__main__":
-    Bench(sys.argv[1], sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 100000).run()
+    Bench(*sys.argv[1:]).run()
