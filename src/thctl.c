@@ -152,12 +152,22 @@ static enum status show_overview(void)
     return STATUS_USAGE;
 }
 
+/* What was typed shows in ps for as long as thctl runs, and it may have a password in it. */
+static const char *take_url(struct session *session, const char *typed)
+{
+    session->typed_url = typed != NULL ? strdup(typed) : NULL;
+    if (session->typed_url == NULL)
+        return typed;
+    explicit_bzero((char *)typed, strlen(typed));
+    return session->typed_url;
+}
+
 static void apply_globals(struct session *session, const struct option_value *global)
 {
     session->json = global[GLOBAL_JSON].given;
     session->config_typed = global[GLOBAL_CONFIG].text;
     session->backend_typed = global[GLOBAL_BACKEND].given;
-    session->backend = global[GLOBAL_BACKEND].text;
+    session->backend = take_url(session, global[GLOBAL_BACKEND].text);
 }
 
 static bool check_arguments(const struct command *command, size_t count)

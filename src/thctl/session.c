@@ -186,4 +186,5 @@ void session_done(struct session *session)
 {
     store_close(&session->store);
     config_done(&session->config);
+    free(session->typed_url);
 }

@@ -15,6 +15,7 @@
 struct session {
     const char *backend;      /* the URL; NULL only where the command needs none */
     bool backend_typed;       /* given as --backend, not by the environment */
+    char *typed_url;          /* owned; taken from the command line, so that ps does not show it */
     const char *config_typed; /* given as --config; NULL: not */
     struct config config;     /* owned; its path is NULL when there is none */
     bool json;
