@@ -160,12 +160,30 @@ static bool parse_scheme(const char *text, struct store_url *url, struct error *
     return true;
 }
 
+/* A '/' in a password ends the authority for everybody who reads the URL: part of the password
+ * would be taken for a host or a database, and be shown. */
+static bool check_location(struct span location, struct error *err)
+{
+    const char *end = location.start + location.length;
+    bool has_authority = location.length > 2 && memcmp(location.start, "//", 2) == 0;
+    const char *slash = has_authority ? memchr(location.start + 2, '/', location.length - 2) : NULL;
+
+    if (slash == NULL || slash == location.start + 2 ||
+        memchr(slash, '@', (size_t)(end - slash)) == NULL)
+        return true;
+    return error_set(err, TH_E_INVALID,
+                     "backend URL: has a '@' behind a '/': in a password write %%2F for '/' and "
+                     "%%40 for '@'");
+}
+
 static bool parse(const char *text, struct store_url *url, struct error *err)
 {
     if (!check_text(text, err) || !parse_scheme(text, url, err))
         return false;
     struct span location = span_until(text + strlen(url->scheme) + 1, "?");
     const char *options = location.start + location.length;
+    if (!check_location(location, err))
+        return false;
     url->text = arena_text(&url->arena, text);
     return decode(location, &url->arena, &url->path, err) &&
            parse_options(options + (*options == '?'), url, err) && show(url, location, err) &&
