@@ -69,6 +69,14 @@ static const char *unknown_option(const struct store_url *url)
     return unknown;
 }
 
+/* For libpq a password ends at the first '@': the rest of one would be a host, and be shown. */
+static bool has_two_logins(const char *conninfo)
+{
+    const char *at = strchr(conninfo, '@');
+
+    return at != NULL && memchr(at + 1, '@', strcspn(at + 1, "?")) != NULL;
+}
+
 bool conninfo_check(const struct store_url *url, struct error *err)
 {
     AUTO_FREE char *conninfo = conninfo_make(url->text);
@@ -80,6 +88,8 @@ bool conninfo_check(const struct store_url *url, struct error *err)
     if (!text_starts_with(url->path, "//"))
         return error_set(err, TH_E_INVALID, "%s: write %s://user@host/database", url->shown,
                          url->scheme);
+    if (has_two_logins(conninfo))
+        return error_set(err, TH_E_INVALID, "%s: in a password write %%40 for '@'", url->shown);
     PQconninfoOption *parsed = PQconninfoParse(conninfo, &words);
     PQfreemem(words);
     if (parsed != NULL) {
