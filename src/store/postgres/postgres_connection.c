@@ -78,20 +78,24 @@ usec_t postgres_deadline(void)
     return clock_boot() + CALL_DEADLINE;
 }
 
-/* Several lines of the library or the server as one. */
+static void add_words(struct buffer *line, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (text[i] != ' ' || (i > 0 && text[i - 1] != ' '))
+            buffer_char(line, text[i]);
+}
+
+/* Several lines of the library or the server as one. Those that the library indents are its guesses
+ * at the reason, in sentences of their own. */
 static void add_line(struct buffer *line, const char *text)
 {
-    bool space = false;
-
-    for (; *text != '\0'; text++) {
-        if (*text == '\n' || *text == '\t' || *text == ' ') {
-            space = line->length > 0;
-            continue;
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n");
+        if (length > 0 && *text != '\t') {
+            buffer_text(line, line->length > 0 ? "; " : "");
+            add_words(line, text, length);
         }
-        if (space)
-            buffer_char(line, ' ');
-        space = false;
-        buffer_char(line, *text);
+        text += length + (text[length] == '\n');
     }
 }
 
