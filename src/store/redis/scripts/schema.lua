@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
--- The version of the layout; made when there is none yet and it is asked for.
+-- The version of the layout; made when there is none yet and it is asked for. It works also when memory is
+-- short: whoever wants to look, or to remove something, starts with it.
 --
 -- KEYS: the hash of the layout's version. ARGV: '1' to make or raise it, version, usable_from. Answers both
 -- as they are then; 0 when there is none.
