@@ -154,6 +154,23 @@ class Postgres(Server):
                         "-p", str(self.port), "-U", "taskharbor", "-d", database, "-c", text).strip()
 
 
+    @contextlib.contextmanager
+    def session(self, text=""):
+        """A connection that has carried this out and stays, with its locks, until it is left."""
+        command = [os.path.join(POSTGRES_BIN, "psql"), "-X", "-q", "-h", "127.0.0.1",
+                   "-p", str(self.port), "-U", "taskharbor", "-d", "taskharbor"]
+        with subprocess.Popen(command, cwd=self.folder, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              **self.runs_as()) as psql:
+            psql.stdin.write(text + "\n\\echo done\n")
+            psql.stdin.flush()
+            said = psql.stdout.readline()
+            if said != "done\n":
+                raise RuntimeError(said)
+            yield
+            psql.communicate()
+
+
 class Redis(Server):
     """Redis, with every write in its append-only file before it is answered."""
 
