@@ -53,7 +53,7 @@ enum status submit_fail(const struct job *job, const struct error *err)
     char id[UUID_TEXT_SIZE];
 
     if (err->code == TH_E_UNCERTAIN)
-        output_complain("nobody answered: the job may be stored; if so, 'thctl show %s' finds it",
+        output_complain("the job may be stored; if so, 'thctl show %s' finds it",
                         uuid_format(&job->id, id));
     return status;
 }

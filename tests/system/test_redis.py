@@ -170,8 +170,10 @@ class Faults(RedisCase):
 
     def test_wait_replicas_confirms_only_what_replicas_have(self):
         waiting = self.backend + "?wait_replicas=1"
-        refused = self.refuses(69, "0 of 1 replicas", "enqueue", "work", **self.at(waiting))
-        self.assertIn("same id", refused.err)
+        refused = self.thctl("enqueue", "work", **self.at(waiting))
+        self.assertEqual((refused.code, refused.out), (69, ""), refused)
+        self.assertIn("only 0 of 1 replicas", refused.err)
+        self.assertIn("the job may be stored", refused.err)
         self.run_replica()
         self.ok("enqueue", "work", **self.at(waiting))
 

@@ -151,7 +151,8 @@ class Examples(RunningCase):
             with self.subTest(name):
                 shutil.copy(os.path.join(SOURCE, "conf", name + ".yaml"), self.folder)
                 env = {variable: os.environ[server]} if server else {}
-                pool = self.start(self.path(name + ".yaml"), env=env, backend=False).wait_ready()
+                pool = self.start(self.path(name + ".yaml"), env=env, backend=False)
+                wait_for(lambda pool=pool: "event=pool_ready" in pool.log_text(), pool.log_text)
                 done = self.thctl("--config", name + ".yaml", "enqueue", "hello", '{"a":1}', "--wait",
                                   env=env, backend=False)
                 self.assertEqual(done.code, 0, done)

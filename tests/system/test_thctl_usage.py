@@ -241,7 +241,7 @@ class Migrate(Case):
                                  "INSERT INTO queue (name, paused_at) VALUES ('old', 1)")
         connection.close()
         self.refuses(1, "run 'thctl migrate'", "stats")
-        self.assertEqual(self.ok("migrate"), f"schema is at version {NEWEST} (upgraded)")
+        self.assertEqual(self.ok("migrate"), f"schema is at version {NEWEST} (upgraded from 1)")
         [queue] = self.objects("stats")
         self.assertEqual((queue["queue"], queue["paused"]), ("old", True))
 
