@@ -142,7 +142,7 @@ class Enqueueing:
         wait_hit()
         self.assertEqual((result.code, result.out), (69, ""), result)
         [job] = self.jobs()
-        self.assertRegex(result.err, rf"^thctl: .*\nthctl: nobody answered: .*{job['id']}.*\n$")
+        self.assertRegex(result.err, rf"^thctl: .*\nthctl: the job may be stored.*{job['id']}.*\n$")
 
     def test_a_bulk_of_which_nobody_knows_says_what_may_be_there(self):
         wait_hit = self.break_at(CUT_AFTER, "enqueue", nth=2, goes_down=True)
