@@ -188,6 +188,10 @@ class Redis(Server):
     def is_up(self):
         return is_listening(self.port) and self.cli("PING") == "PONG"
 
+    def stop(self):
+        """A new replica that writes its first append-only file refuses SIGINT, and stays."""
+        self.kill()
+
     def cli(self, *words):
         """What redis-cli prints for it."""
         return subprocess.run(["redis-cli", "-p", str(self.port), *words], check=False,
