@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <time.h>
 
 static usec_t usec_of(struct timespec time)
@@ -45,6 +46,15 @@ usec_t clock_cpu_of(pid_t pid)
 usec_t clock_monotonic(void)
 {
     return read_clock(CLOCK_MONOTONIC);
+}
+
+int clock_poll_timeout(usec_t left)
+{
+    if (left <= 0)
+        return 0;
+    const usec_t milliseconds = left / USEC_PER_MSEC + (left % USEC_PER_MSEC != 0);
+
+    return milliseconds > INT_MAX ? INT_MAX : (int)milliseconds;
 }
 
 void clock_sleep(usec_t duration)

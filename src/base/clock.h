@@ -20,6 +20,10 @@ usec_t clock_cpu_of(pid_t pid);
 /* Stands still while the machine sleeps: only for those who ask for it, such as systemd. */
 usec_t clock_monotonic(void);
 
+/* For poll() and epoll_wait(): milliseconds, rounded up so that a wait is never cut to a busy loop;
+ * 0 for what has passed. */
+int clock_poll_timeout(usec_t left);
+
 /* Waits for so long, whatever signals come; for back-off, never for synchronisation. */
 void clock_sleep(usec_t duration);
 

@@ -10,6 +10,8 @@
  */
 #include "base/log_sink.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -122,7 +124,5 @@ size_t log_sink_write(const struct log_sink *sink, const char *lines, size_t len
 
 void log_sink_wait(const struct log_sink *sink, usec_t patience)
 {
-    const usec_t milliseconds = patience / USEC_PER_MSEC;
-
-    is_writable(sink->fd, milliseconds < INT_MAX ? (int)milliseconds : INT_MAX);
+    is_writable(sink->fd, clock_poll_timeout(patience));
 }

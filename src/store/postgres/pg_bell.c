@@ -11,7 +11,6 @@
 #include "store/postgres/wire.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -78,7 +77,8 @@ void pg_bell_ring(struct postgres *postgres)
     struct error ignored;
 
     pg_bell_rings(postgres);
-    (void)!statement_run(&ring, NULL, &ignored);
+    (void)!statement_run(&ring, NULL,
+                         &ignored); /* unheard it is the slow scan that finds the job */
 }
 
 /* Our own lock does not stand in our own way, so nobody would ring for us. */
@@ -158,13 +158,6 @@ bool pg_bell_fd(struct postgres *postgres, int *fd_out, struct error *err)
     return true;
 }
 
-static int milliseconds(usec_t left)
-{
-    usec_t rounded = left <= 0 ? 0 : left / USEC_PER_MSEC + (left % USEC_PER_MSEC != 0);
-
-    return rounded > INT_MAX ? INT_MAX : (int)rounded;
-}
-
 bool pg_bell_wait(struct postgres *postgres, usec_t timeout, bool *rang_out, struct error *err)
 {
     struct pg_bell *bell = &postgres->bell;
@@ -184,7 +177,7 @@ bool pg_bell_wait(struct postgres *postgres, usec_t timeout, bool *rang_out, str
         left = timeout - (clock_boot() - start);
         if (left <= 0)
             return true;
-        if (epoll_wait(bell->epoll_fd, &event, 1, milliseconds(left)) < 0 && errno != EINTR)
+        if (epoll_wait(bell->epoll_fd, &event, 1, clock_poll_timeout(left)) < 0 && errno != EINTR)
             return error_errno(err, TH_E_UNAVAILABLE, errno, "postgres: wait");
     }
 }

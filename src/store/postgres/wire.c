@@ -6,19 +6,7 @@
 #include "base/clock.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
-
-/* poll() takes milliseconds: rounded up, so that a wait is never cut to a busy loop. */
-static int milliseconds_until(usec_t deadline)
-{
-    usec_t left = deadline - clock_boot();
-
-    if (left <= 0)
-        return 0;
-    usec_t milliseconds = left / USEC_PER_MSEC + 1;
-    return milliseconds > INT_MAX ? INT_MAX : (int)milliseconds;
-}
 
 static bool await(PGconn *conn, short events, usec_t deadline)
 {
@@ -26,7 +14,7 @@ static bool await(PGconn *conn, short events, usec_t deadline)
     int ready;
 
     do
-        ready = poll(&poll_fd, 1, milliseconds_until(deadline));
+        ready = poll(&poll_fd, 1, clock_poll_timeout(deadline - clock_boot()));
     while (ready < 0 && errno == EINTR);
     if (ready <= 0)
         return false;

@@ -11,7 +11,6 @@
 #include "store/redis/redis_queues.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,11 +54,10 @@ static bool arm(struct redis *redis, const struct redis_names *queues, struct er
 static bool wait_readable(struct redis *redis, struct error *err)
 {
     struct pollfd poll_fd = {.fd = redis->bell.link.context->fd, .events = POLLIN};
-    usec_t left = redis->deadline - clock_boot();
     int ready;
 
     do
-        ready = poll(&poll_fd, 1, left > 0 ? (int)(left / USEC_PER_MSEC) : 0);
+        ready = poll(&poll_fd, 1, clock_poll_timeout(redis->deadline - clock_boot()));
     while (ready < 0 && errno == EINTR);
     return ready > 0 || error_set(err, TH_E_UNAVAILABLE, "redis: the bell does not answer");
 }
@@ -150,23 +148,15 @@ static bool hear(struct redis *redis, struct redis_names *queues, bool *rang_out
     }
 }
 
-static int poll_timeout(usec_t timeout)
-{
-    usec_t milliseconds = timeout / USEC_PER_MSEC + (timeout % USEC_PER_MSEC != 0);
-
-    return milliseconds > INT_MAX ? INT_MAX : (int)milliseconds;
-}
-
 static bool sleep_for(const struct redis_bell *bell, usec_t timeout, struct error *err)
 {
     struct pollfd poll_fd = {.fd = bell->epoll_fd, .events = POLLIN};
     usec_t start = clock_boot();
     int ready;
 
-    do {
-        usec_t left = timeout - (clock_boot() - start);
-        ready = poll(&poll_fd, 1, poll_timeout(left > 0 ? left : 0));
-    } while (ready < 0 && errno == EINTR);
+    do
+        ready = poll(&poll_fd, 1, clock_poll_timeout(timeout - (clock_boot() - start)));
+    while (ready < 0 && errno == EINTR);
     return ready >= 0 || error_errno(err, TH_E_UNAVAILABLE, errno, "redis: wait for the bell");
 }
 

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -57,9 +56,7 @@ static bool wait_until(struct redis_link *link, short events, usec_t deadline, s
     int ready;
 
     do {
-        usec_t left = deadline - clock_boot();
-        usec_t milliseconds = left > 0 ? left / USEC_PER_MSEC + 1 : 0;
-        ready = poll(&poll_fd, 1, milliseconds > INT_MAX ? INT_MAX : (int)milliseconds);
+        ready = poll(&poll_fd, 1, clock_poll_timeout(deadline - clock_boot()));
     } while (ready < 0 && errno == EINTR);
     if (ready < 0)
         return fail_errno(link, "poll", err);

@@ -7,7 +7,6 @@
 #include "store/sqlite/neighbour.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
@@ -61,14 +60,6 @@ static void quiet(const struct bell *bell)
         continue;
 }
 
-/* poll() takes milliseconds: rounded up, so that a wait is never cut to a busy loop. */
-static int poll_timeout(usec_t timeout)
-{
-    usec_t milliseconds = timeout / USEC_PER_MSEC + (timeout % USEC_PER_MSEC != 0);
-
-    return milliseconds > INT_MAX ? INT_MAX : (int)milliseconds;
-}
-
 bool bell_listen(struct bell *bell, usec_t timeout, bool *rang_out, struct error *err)
 {
     struct pollfd poll_fd = {.events = POLLIN};
@@ -77,10 +68,9 @@ bool bell_listen(struct bell *bell, usec_t timeout, bool *rang_out, struct error
 
     if (!bell_listen_fd(bell, &poll_fd.fd, err))
         return false;
-    do {
-        usec_t left = timeout - (clock_boot() - start);
-        ready = poll(&poll_fd, 1, poll_timeout(left > 0 ? left : 0));
-    } while (ready < 0 && errno == EINTR);
+    do
+        ready = poll(&poll_fd, 1, clock_poll_timeout(timeout - (clock_boot() - start)));
+    while (ready < 0 && errno == EINTR);
     if (ready < 0)
         return error_errno(err, TH_E_UNAVAILABLE, errno, "sqlite: wait for %s", bell->path);
     *rang_out = ready > 0;

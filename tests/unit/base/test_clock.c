@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "suites.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -95,6 +96,28 @@ START_TEST(one_that_is_gone_has_none)
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+    const char *rule;
+    usec_t left;
+    int milliseconds;
+} timeouts[] = {
+    {"what has passed is not waited for", -1,                   0},
+    {"nor is nothing",                    0,                    0},
+    {"a part is rounded up",              1,                    1},
+    {"a whole one stays",                 USEC_PER_MSEC,        1},
+    {"and a little more is two",          USEC_PER_MSEC + 1,    2},
+    {"more than fits is as much as fits", INT64_MAX,            INT_MAX},
+};
+/* clang-format on */
+
+START_TEST(a_timeout_of_poll_never_cuts_a_wait_to_a_busy_loop)
+{
+    ck_assert_msg(clock_poll_timeout(timeouts[_i].left) == timeouts[_i].milliseconds, "%s",
+                  timeouts[_i].rule);
+}
+END_TEST
+
 Suite *clock_suite(void)
 {
     Suite *suite = suite_create("base/clock");
@@ -109,6 +132,8 @@ Suite *clock_suite(void)
 
     tcase_add_test(waiting, signals_do_not_shorten_a_wait);
     tcase_add_loop_test(waiting, a_wait_for_nothing_returns_at_once, 0, COUNT_OF(no_waits));
+    tcase_add_loop_test(waiting, a_timeout_of_poll_never_cuts_a_wait_to_a_busy_loop, 0,
+                        (int)COUNT_OF(timeouts));
     suite_add_tcase(suite, waiting);
     return suite;
 }
