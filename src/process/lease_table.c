@@ -19,6 +19,7 @@
 #include "process/lease_table.h"
 
 #include "base/error.h"
+#include "process/shared_memory.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -124,23 +125,16 @@ static bool is_same_generation(uint64_t stop, uint64_t other)
 
 /* ---- the mapping ---- */
 
-static size_t whole_pages(size_t size)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-    return (size + page - 1) / page * page;
-}
-
 static bool map(struct lease_table *table, struct error *err)
 {
-    table->words_size = whole_pages(table->capacity * sizeof *table->words);
-    table->stops_size = whole_pages(table->capacity * sizeof *table->stops);
-    table->secrets_size = whole_pages(table->capacity * sizeof *table->secrets);
-    unsigned char *memory = mmap(NULL, table->words_size + table->stops_size + table->secrets_size,
-                                 PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    table->words_size = shared_memory_pages(table->capacity * sizeof *table->words);
+    table->stops_size = shared_memory_pages(table->capacity * sizeof *table->stops);
+    table->secrets_size = shared_memory_pages(table->capacity * sizeof *table->secrets);
+    const size_t size = table->words_size + table->stops_size + table->secrets_size;
+    unsigned char *memory;
 
-    if (memory == MAP_FAILED)
-        return error_errno(err, TH_E_NO_MEMORY, errno, "map the lease table");
+    if (!shared_memory_map(size, "the lease table", &memory, err))
+        return false;
     table->words = (void *)memory;
     table->stops = (void *)(memory + table->words_size);
     table->secrets = (void *)(memory + table->words_size + table->stops_size);

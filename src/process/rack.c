@@ -13,6 +13,7 @@
 #include "process/rack.h"
 
 #include "base/error.h"
+#include "process/shared_memory.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -45,23 +46,16 @@ struct rack {
     struct place *places;
 };
 
-static size_t whole_pages(size_t size)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-    return (size + page - 1) / page * page;
-}
-
 static bool map(struct rack *rack, struct error *err)
 {
-    const size_t ring = whole_pages(sizeof *rack->shared + rack->capacity * sizeof(uint64_t));
+    const size_t ring =
+        shared_memory_pages(sizeof *rack->shared + rack->capacity * sizeof(uint64_t));
 
-    rack->size = ring + whole_pages(rack->capacity * sizeof *rack->places);
-    unsigned char *memory =
-        mmap(NULL, rack->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    rack->size = ring + shared_memory_pages(rack->capacity * sizeof *rack->places);
+    unsigned char *memory;
 
-    if (memory == MAP_FAILED)
-        return error_errno(err, TH_E_NO_MEMORY, errno, "map the tasks");
+    if (!shared_memory_map(rack->size, "the tasks", &memory, err))
+        return false;
     rack->shared = (void *)memory;
     rack->places = (void *)(memory + ring);
     return true;

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "process/shared_memory.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -68,13 +69,6 @@ static struct cell *cell_at(const struct scoreboard *board, size_t index)
     return (void *)(board->memory + index * board->cell_size);
 }
 
-static size_t whole_pages(size_t size)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-    return (size + page - 1) / page * page;
-}
-
 bool scoreboard_open(size_t slots, struct scoreboard **board_out, struct error *err)
 {
     if (slots == 0 || slots > SLOTS_MAX)
@@ -84,12 +78,10 @@ bool scoreboard_open(size_t slots, struct scoreboard **board_out, struct error *
     if (!board)
         return error_no_memory(err);
     board->slots = board->used = slots;
-    board->cell_size = whole_pages(sizeof(struct cell));
-    board->memory = mmap(NULL, slots * board->cell_size, PROT_READ | PROT_WRITE,
-                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (board->memory == MAP_FAILED) {
+    board->cell_size = shared_memory_pages(sizeof(struct cell));
+    if (!shared_memory_map(slots * board->cell_size, "the scoreboard", &board->memory, err)) {
         free(board);
-        return error_errno(err, TH_E_NO_MEMORY, errno, "map the scoreboard");
+        return false;
     }
     *board_out = board;
     return true;

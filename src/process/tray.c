@@ -13,6 +13,7 @@
 #include "process/tray.h"
 
 #include "base/error.h"
+#include "process/shared_memory.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -56,9 +57,10 @@ struct trays {
     struct progress *progress; /* owned; of each tray */
 };
 
-static size_t page_size(void)
+/* A page. */
+static size_t desk_size(void)
 {
-    return (size_t)sysconf(_SC_PAGESIZE);
+    return shared_memory_pages(sizeof(struct desk));
 }
 
 static struct tray *tray_of(const struct trays *trays, int worker)
@@ -69,13 +71,13 @@ static struct tray *tray_of(const struct trays *trays, int worker)
 
 static bool map(struct trays *trays, struct error *err)
 {
-    unsigned char *memory = mmap(NULL, page_size() + trays->seats * trays->tray_size,
-                                 PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    unsigned char *memory;
 
-    if (memory == MAP_FAILED)
-        return error_errno(err, TH_E_NO_MEMORY, errno, "map the results");
+    if (!shared_memory_map(desk_size() + trays->seats * trays->tray_size, "the results", &memory,
+                           err))
+        return false;
     trays->desk = (void *)memory;
-    trays->memory = memory + page_size();
+    trays->memory = memory + desk_size();
     return true;
 }
 
@@ -86,7 +88,7 @@ bool trays_open(size_t seats, struct trays **trays_out, struct error *err)
     if (!trays)
         return error_no_memory(err);
     trays->seats = seats;
-    trays->tray_size = (sizeof(struct tray) + page_size() - 1) / page_size() * page_size();
+    trays->tray_size = shared_memory_pages(sizeof(struct tray));
     trays->progress = calloc(seats, sizeof *trays->progress);
     if (!trays->progress)
         error_no_memory(err);
@@ -105,7 +107,7 @@ void trays_close(struct trays **trays)
     if (!closed)
         return;
     if (closed->desk)
-        munmap(closed->desk, page_size() + closed->seats * closed->tray_size);
+        munmap(closed->desk, desk_size() + closed->seats * closed->tray_size);
     free(closed->progress);
     free(closed);
     *trays = NULL;
@@ -124,7 +126,7 @@ bool trays_restrict(struct trays *trays, int worker, struct error *err)
 {
     unsigned char *own = (unsigned char *)tray_of(trays, worker);
 
-    if (mprotect(trays->desk, page_size(), PROT_READ))
+    if (mprotect(trays->desk, desk_size(), PROT_READ))
         return error_errno(err, TH_E_INTERNAL, errno, "write-protect the dispatcher's desk");
     return unmap(trays->memory, own, err) &&
            unmap(own + trays->tray_size, trays->memory + trays->seats * trays->tray_size, err);
