@@ -113,7 +113,7 @@ static void stop_all(struct dispatcher *dispatcher)
     dispatcher->give_up_at = clock_boot() + dispatcher->config->pool.kill_grace + LAST_TRIES;
     handout_halt_all(dispatcher);
     dispatcher->has_halts = true;
-    loop_set_timer(dispatcher->process->loop, &dispatcher->again_timer, dispatcher->give_up_at);
+    loop_set_timer(dispatcher->process->loop, &dispatcher->give_up_timer, dispatcher->give_up_at);
 }
 
 static void obey(void *context, const struct order *order, int fd)
@@ -286,7 +286,7 @@ static bool has_time(const struct dispatcher *dispatcher)
 
 static bool serve_store(struct dispatcher *dispatcher, struct error *err)
 {
-    dispatcher->is_pacing = false;
+    dispatcher->is_pacing = dispatcher->has_exchanged = false;
     if (dispatcher->retry_at != 0)
         return true;
     if (!quiet_bell(dispatcher, err))
@@ -297,7 +297,7 @@ static bool serve_store(struct dispatcher *dispatcher, struct error *err)
                        dispatcher->last_exchange + PACE);
         return true;
     }
-    if (!exchange_all(dispatcher, err))
+    if (!exchange_run(dispatcher, &dispatcher->has_exchanged, err))
         return bear_outage(dispatcher, err);
     outage_end(&dispatcher->outage);
     return true;
@@ -371,17 +371,25 @@ static bool turn(struct dispatcher *dispatcher, struct error *err)
     return check_end(dispatcher, err);
 }
 
-/* Says that it sleeps, looks once more, then sleeps: whoever comes after that look wakes it. While
- * the store is away results are not in a hurry, and keep their places. */
+/* Whether there may be something to do at once. While the store is away results are not in a hurry,
+ * and keep their places. */
+static bool has_news(const struct dispatcher *dispatcher)
+{
+    if (dispatcher->is_pacing)
+        return !has_time(dispatcher);
+    if (dispatcher->has_exchanged) /* which made room, and took its time */
+        return true;
+    return dispatcher->has_recovered && trays_have_news(dispatcher->process->trays);
+}
+
+/* Says that it sleeps, looks once more, then sleeps: whoever comes after that look wakes it. */
 static bool sleep_a_while(struct dispatcher *dispatcher, struct error *err)
 {
     struct process *process = dispatcher->process;
 
     trays_set_call(process->trays, dispatcher->is_pacing ? TRAY_PACING : TRAY_ASLEEP);
-    const bool has_news = dispatcher->is_pacing
-                              ? !has_time(dispatcher)
-                              : dispatcher->has_recovered && trays_have_news(process->trays);
-    const bool stepped = has_news ? loop_glance(process->loop, err) : loop_step(process->loop, err);
+    const bool stepped =
+        has_news(dispatcher) ? loop_glance(process->loop, err) : loop_step(process->loop, err);
     trays_set_call(process->trays, TRAY_AWAKE);
     return stepped;
 }
@@ -402,7 +410,7 @@ static bool set_up(struct dispatcher *dispatcher, struct error *err)
     dispatcher->scan_timer = (struct loop_timer){.call = scan, .context = dispatcher};
     dispatcher->check_timer = (struct loop_timer){.call = wake_up};
     dispatcher->retry_timer = (struct loop_timer){.call = wake_up};
-    dispatcher->again_timer = (struct loop_timer){.call = wake_up};
+    dispatcher->give_up_timer = (struct loop_timer){.call = wake_up};
     dispatcher->pace_timer = (struct loop_timer){.call = wake_up};
     dispatcher->limit_timer = (struct loop_timer){.call = wake_up};
     dispatcher->has_flags = true; /* those that a dispatcher before this one did not see */

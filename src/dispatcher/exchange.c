@@ -24,8 +24,6 @@
 #include "process/process.h"
 #include "store/store.h"
 
-#define ROUNDS 16 /* exchanges before the loop is looked at again */
-
 static struct reservation wish(struct dispatcher *dispatcher, size_t room)
 {
     struct reservation wanted = {
@@ -69,6 +67,7 @@ static bool let_go(struct dispatcher *dispatcher, struct error *err)
 
 static void measure(struct dispatcher *dispatcher, const struct job_list *jobs, usec_t clock_shift)
 {
+    dispatcher->last_quick = dispatcher->quick;
     dispatcher->quick = 0;
     dispatcher->last_count = jobs->count;
     dispatcher->last_bytes = 0;
@@ -121,7 +120,7 @@ bool exchange_take_in(struct dispatcher *dispatcher, const struct job_list *jobs
 }
 
 /* Empties the outbox, takes in up to `room` jobs. */
-static bool run_once(struct dispatcher *dispatcher, size_t room, struct error *err)
+static bool settle_and_reserve(struct dispatcher *dispatcher, size_t room, struct error *err)
 {
     CLEANUP(job_list_done) struct job_list jobs = {0};
     const usec_t lease = dispatcher->config->pool.lease;
@@ -157,24 +156,24 @@ static size_t room_now(const struct dispatcher *dispatcher)
     const struct flights_census census =
         flights_count(&dispatcher->flights, dispatcher->process->leases);
     const size_t workers = workers_count(&dispatcher->workers);
-    const size_t idle = workers > census.running ? workers - census.running : 0;
-    const size_t room = room_for(idle, dispatcher->quick, census.waiting,
-                                 dispatcher->flights.capacity - dispatcher->flights.count);
+    const struct room_facts facts = {
+        .idle = workers > census.running ? workers - census.running : 0,
+        .quick = dispatcher->quick,
+        .last_quick = dispatcher->last_quick,
+        .waiting = census.waiting,
+        .held = dispatcher->flights.count - census.concluded,
+        .capacity = dispatcher->flights.capacity,
+    };
 
-    return room_by_size(room, dispatcher->last_count, dispatcher->last_bytes);
+    return room_by_size(room_for(&facts), dispatcher->last_count, dispatcher->last_bytes);
 }
 
-bool exchange_all(struct dispatcher *dispatcher, struct error *err)
+bool exchange_run(struct dispatcher *dispatcher, bool *exchanged_out, struct error *err)
 {
-    for (int i = 0; i < ROUNDS; i++) {
-        open_queues(dispatcher);
-        const size_t room = room_now(dispatcher);
+    open_queues(dispatcher);
+    const size_t room = room_now(dispatcher);
 
-        if (room == 0 && dispatcher->outbox.count == 0)
-            return results_forget(dispatcher, err);
-        if (!run_once(dispatcher, room, err))
-            return false;
-    }
-    loop_set_timer(dispatcher->process->loop, &dispatcher->again_timer, clock_boot());
-    return true;
+    *exchanged_out = room > 0 || dispatcher->outbox.count > 0;
+    return *exchanged_out ? settle_and_reserve(dispatcher, room, err)
+                          : results_forget(dispatcher, err);
 }

@@ -11,9 +11,9 @@ struct error;
 struct job;
 struct job_list;
 
-/* As long as there is something to settle, or room for jobs that may be there. When it fails
- * nothing is lost: the outbox is as it was. */
-bool exchange_all(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
+/* When there is something to settle, or room for jobs that may be there. When it fails nothing is
+ * lost: the outbox is as it was. */
+bool exchange_run(struct dispatcher *dispatcher, bool *exchanged_out, struct error *err) MUST_CHECK;
 
 /* Makes flights of reserved jobs and hands them out. */
 bool exchange_take_in(struct dispatcher *dispatcher, const struct job_list *jobs, usec_t stop_at,

@@ -74,6 +74,7 @@ struct flight *flights_next(const struct flights *flights, size_t *position);
 struct flights_census {
     size_t waiting; /* handed out, not started */
     size_t running; /* started, and no result yet */
+    size_t concluded;
     uint64_t youngest_started;
     usec_t oldest_waiting; /* boot time at which it was handed out; 0: none waits */
 };

@@ -8,12 +8,18 @@
 
 #define BYTES_AHEAD ((size_t)16 << 20)
 
-size_t room_for(size_t idle, size_t quick, size_t waiting, size_t free)
+static size_t smaller(size_t a, size_t b)
 {
-    const size_t wanted = idle + 2 * quick;
-    const size_t room = wanted > waiting ? wanted - waiting : 0;
+    return a < b ? a : b;
+}
 
-    return room < free ? room : free;
+size_t room_for(const struct room_facts *facts)
+{
+    const size_t quick = facts->quick > facts->last_quick ? facts->quick : facts->last_quick;
+    const size_t wanted = facts->idle + 2 * quick;
+    const size_t room = wanted > facts->waiting ? wanted - facts->waiting : 0;
+
+    return smaller(room, smaller(facts->capacity - facts->held, facts->capacity / 2));
 }
 
 size_t room_by_size(size_t room, size_t last_count, size_t last_bytes)
@@ -22,7 +28,5 @@ size_t room_by_size(size_t room, size_t last_count, size_t last_bytes)
         return room;
     const size_t fitting = BYTES_AHEAD / (last_bytes / last_count);
 
-    if (fitting == 0)
-        return room < 1 ? room : 1;
-    return room < fitting ? room : fitting;
+    return smaller(room, fitting == 0 ? 1 : fitting);
 }

@@ -10,10 +10,20 @@
  * between two of its kind is small against the job. */
 #define ROOM_QUICK_JOB (50 * USEC_PER_MSEC)
 
-/* `idle` workers, plus twice as many jobs as were `quick`ly finished since the last exchange: so
- * much will be eaten while the next one is under way. What is already `waiting` to be started is in
- * their way. `free` is how many more the lease table holds. */
-size_t room_for(size_t idle, size_t quick, size_t waiting, size_t free);
+struct room_facts {
+    size_t idle; /* workers */
+    size_t quick,
+        last_quick;        /* jobs quickly done since the last exchange, and since the one before */
+    size_t waiting;        /* to be started */
+    size_t held, capacity; /* of the lease table, but for what the exchange settles */
+};
+
+/* One for each idle worker, and twice as many as were quickly done: so much will be eaten while the
+ * next exchange is under way. What already waits is in their way. An exchange that follows on
+ * another's heels finds little done, which says nothing: the one before counts as well. No more
+ * than half of the table at once, so that the workers have the one half while the other is
+ * exchanged. */
+size_t room_for(const struct room_facts *facts);
 
 /* No more than fit into this many bytes, if they are as large as the last ones were on average. */
 size_t room_by_size(size_t room, size_t last_count, size_t last_bytes);

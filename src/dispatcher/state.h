@@ -34,12 +34,13 @@ struct dispatcher {
     struct start *starts; /* owned; one per handler */
 
     usec_t last_exchange;          /* boot time at which it began */
-    size_t quick;                  /* jobs that were quickly done since the last exchange */
+    size_t quick, last_quick;      /* jobs that were quickly done since the last exchange, and the
+                                    * one before */
     size_t last_count, last_bytes; /* what the last exchange brought, and its payloads */
     size_t unrung;                 /* tasks that were handed out without waking anybody yet */
 
     struct loop_watch bell, nudge;
-    struct loop_timer scan_timer, check_timer, retry_timer, again_timer, pace_timer, limit_timer;
+    struct loop_timer scan_timer, check_timer, retry_timer, give_up_timer, pace_timer, limit_timer;
     int64_t turns;
     bool has_recovered; /* knows what this pool holds */
     bool wants_audit;   /* look for results that never come */
@@ -49,6 +50,7 @@ struct dispatcher {
     bool has_unsent;    /* a task waits for room in the socket */
     bool is_ready;      /* the master has been told */
     bool is_pacing;     /* the next exchange waits a little, for more results */
+    bool has_exchanged; /* just now */
     bool is_paused, is_draining, is_stopping;
     usec_t give_up_at; /* boot time; 0: never */
     bool has_ended;

@@ -14,7 +14,7 @@
 #define WORKERS_MAX  1024 /* as pool.num_workers has it */
 #define WORKERS_MORE 16   /* a small pool may grow by so many, a large one to twice its size */
 
-#define HOLDS_MIN        3072 /* jobs held beside those of the workers */
+#define HOLDS_MIN        2048 /* jobs held beside those of the workers */
 #define HOLDS_PER_WORKER 4
 
 static int reaper_instances(const struct config *config)

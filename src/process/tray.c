@@ -23,7 +23,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define CELLS     1024
+#define CELLS     2048 /* as many as two quick workers are given at once */
 #define CELL_SIZE 256
 
 struct cell {

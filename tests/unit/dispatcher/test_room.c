@@ -7,23 +7,37 @@
 
 static const struct {
     const char *rule;
-    size_t idle, quick, waiting, free;
+    struct room_facts facts;
     size_t expected;
 } rooms[] = {
-    {"each idle worker has room for one job", 4, 0, 0, 100, 4},
-    {"no worker is idle, nothing was quick: none is fetched", 0, 0, 0, 100, 0},
-    {"twice what was quickly done is fetched ahead", 0, 8, 0, 100, 16},
-    {"both add up", 2, 8, 0, 100, 18},
-    {"what waits already is in their place", 2, 8, 10, 100, 8},
-    {"more waiting than wanted is no room", 1, 0, 5, 100, 0},
-    {"never more than the lease table holds", 4, 100, 0, 7, 7},
-    {"a full table is no room", 4, 100, 0, 0, 0},
+    {"each idle worker has room for one job", {.idle = 4, .capacity = 100}, 4},
+    {"no worker is idle, nothing was quick: none is fetched", {.capacity = 100}, 0},
+    {"twice what was quickly done is fetched ahead", {.quick = 8, .capacity = 100}, 16},
+    {"both add up", {.idle = 2, .quick = 8, .capacity = 100}, 18},
+    {"what waits already is in their place",
+     {.idle = 2, .quick = 8, .waiting = 10, .held = 10, .capacity = 100},
+     8},
+    {"more waiting than wanted is no room",
+     {.idle = 1, .waiting = 5, .held = 5, .capacity = 100},
+     0},
+    {"an exchange that came too soon counts what was done before it",
+     {.quick = 1, .last_quick = 8, .capacity = 100},
+     16},
+    {"and one that came late what was done since",
+     {.quick = 8, .last_quick = 1, .capacity = 100},
+     16},
+    {"never more than the lease table holds",
+     {.idle = 4, .quick = 100, .held = 93, .capacity = 100},
+     7},
+    {"a full table is no room", {.idle = 4, .quick = 100, .held = 100, .capacity = 100}, 0},
+    {"half of the table at once, for the workers have the other",
+     {.quick = 100, .capacity = 100},
+     50},
 };
 
 START_TEST(room_is_what_will_soon_be_eaten)
 {
-    const size_t room =
-        room_for(rooms[_i].idle, rooms[_i].quick, rooms[_i].waiting, rooms[_i].free);
+    const size_t room = room_for(&rooms[_i].facts);
 
     ck_assert_msg(room == rooms[_i].expected, "%s, not %zu", rooms[_i].rule, room);
 }
