@@ -4,7 +4,7 @@
 #ifndef PRECHECK_H
 #define PRECHECK_H
 
-#include "thctl/status.h"
+#include "cli/status.h"
 
 struct backend;
 struct config;

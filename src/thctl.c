@@ -8,8 +8,8 @@
 #include "base/cleanup.h"
 #include "base/excerpt.h"
 #include "base/text.h"
+#include "cli/display.h"
 #include "thctl/command.h"
-#include "thctl/display.h"
 #include "thctl/help.h"
 #include "thctl/session.h"
 

@@ -9,16 +9,16 @@
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "base/text.h"
+#include "cli/display.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/status.h"
 #include "config/config.h"
 #include "master/generation.h"
 #include "master/master.h"
 #include "master/roles.h"
 #include "precheck.h"
 #include "process/title.h"
-#include "thctl/display.h"
-#include "thctl/options.h"
-#include "thctl/output.h"
-#include "thctl/status.h"
 
 #include <taskharbor/version.h>
 

@@ -6,9 +6,9 @@
  */
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "cli/display.h"
 #include "job/job_json.h"
 #include "store/url.h"
-#include "thctl/display.h"
 #include "thctl/pages.h"
 #include "thctl/session.h"
 #include "thctl/sheet.h"

@@ -8,8 +8,8 @@
 #define THCTL_COMMAND_H
 
 #include "base/base.h"
-#include "thctl/options.h"
-#include "thctl/status.h"
+#include "cli/options.h"
+#include "cli/status.h"
 
 struct session;
 

@@ -4,7 +4,7 @@
 #include "thctl/ending.h"
 
 #include "base/uuid.h"
-#include "thctl/output.h"
+#include "cli/output.h"
 
 enum status ending_report(const struct job *job)
 {

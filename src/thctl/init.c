@@ -6,9 +6,9 @@
 #include "base/io.h"
 #include "base/json_writer.h"
 #include "base/text.h"
+#include "cli/display.h"
 #include "config/reference.h"
 #include "store/url.h"
-#include "thctl/display.h"
 #include "thctl/session.h"
 
 #include <errno.h>

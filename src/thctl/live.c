@@ -5,8 +5,8 @@
 
 #include "base/buffer.h"
 #include "base/clock.h"
-#include "thctl/display.h"
-#include "thctl/output.h"
+#include "cli/display.h"
+#include "cli/output.h"
 
 #include <stdio.h>
 #include <sys/ioctl.h>

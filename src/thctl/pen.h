@@ -7,7 +7,7 @@
 #define THCTL_PEN_H
 
 #include "base/base.h"
-#include "thctl/output.h"
+#include "cli/output.h"
 
 struct pen {
     void (*put)(enum colour colour, const char *text, size_t length, void *context);

@@ -4,7 +4,7 @@
 #include "thctl/selection.h"
 
 #include "base/cleanup.h"
-#include "thctl/output.h"
+#include "cli/output.h"
 #include "thctl/pages.h"
 
 #include <stdlib.h>

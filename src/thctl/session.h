@@ -6,11 +6,11 @@
 
 #include "base/base.h"
 #include "base/error.h"
+#include "cli/output.h"
 #include "client/enqueue.h"
 #include "config/config.h"
 #include "store/store.h"
 #include "thctl/command.h"
-#include "thctl/output.h"
 
 struct session {
     const char *backend;      /* the URL; NULL only where the command needs none */

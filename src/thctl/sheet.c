@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "thctl/display.h"
+#include "cli/display.h"
 #include "thctl/table.h"
 #include "thctl/when.h"
 

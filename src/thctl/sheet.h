@@ -5,8 +5,8 @@
 #define THCTL_SHEET_H
 
 #include "base/base.h"
+#include "cli/output.h"
 #include "job/job.h"
-#include "thctl/output.h"
 
 /* All fields that have a value, payload, runs and output included. */
 void sheet_print(struct output *out, const struct job *job, usec_t now);

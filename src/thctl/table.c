@@ -4,7 +4,7 @@
 #include "thctl/table.h"
 
 #include "base/buffer.h"
-#include "thctl/display.h"
+#include "cli/display.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/base.h"
-#include "thctl/output.h"
+#include "cli/output.h"
 #include "thctl/pen.h"
 
 #define TABLE_COLUMNS_MAX 16

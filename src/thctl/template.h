@@ -5,8 +5,8 @@
 #define THCTL_TEMPLATE_H
 
 #include "base/base.h"
+#include "cli/options.h"
 #include "job/job.h"
-#include "thctl/options.h"
 
 struct error;
 

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/excerpt.h"
-#include "thctl/output.h"
+#include "cli/output.h"
 
 #include <curses.h>
 #include <poll.h>

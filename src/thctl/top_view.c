@@ -6,7 +6,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/units.h"
-#include "thctl/display.h"
+#include "cli/display.h"
 #include "thctl/sheet.h"
 #include "thctl/top_room.h"
 #include "thctl/top_table.h"

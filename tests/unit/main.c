@@ -57,9 +57,10 @@ static const struct {
     {"master", {
         generation_suite, invocation_suite, ledger_suite, overrun_suite, pool_name_suite,
         pool_state_suite, pulse_suite, reload_suite, restart_suite, roles_suite, backend_suite}},
+    {"cli", {options_suite}},
     {"thctl", {
-        growth_suite, options_suite, pages_suite, pool_status_suite, top_data_suite,
-        top_order_suite, top_room_suite, top_view_suite, when_suite}},
+        growth_suite, pages_suite, pool_status_suite, top_data_suite, top_order_suite,
+        top_room_suite, top_view_suite, when_suite}},
 };
 /* clang-format on */
 

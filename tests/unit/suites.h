@@ -134,9 +134,11 @@ Suite *roles_suite(void);
 /* thd */
 Suite *backend_suite(void);
 
+/* cli */
+Suite *options_suite(void);
+
 /* thctl */
 Suite *growth_suite(void);
-Suite *options_suite(void);
 Suite *pages_suite(void);
 Suite *pool_status_suite(void);
 Suite *top_data_suite(void);

@@ -2,8 +2,8 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "cli/display.h"
 #include "suites.h"
-#include "thctl/display.h"
 #include "thctl/top_table.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "thctl/options.h"
+#include "cli/options.h"
 
 #include "base/buffer.h"
 #include "base/error.h"
@@ -224,7 +224,7 @@ END_TEST
 
 Suite *options_suite(void)
 {
-    Suite *suite = suite_create("thctl/options");
+    Suite *suite = suite_create("cli/options");
     TCase *reading = tcase_create("parse");
     TCase *help = tcase_create("help");
 

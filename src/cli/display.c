@@ -1,7 +1,7 @@
 /*
  * display.c - text from anywhere, for a terminal: made harmless, measured, cut.
  */
-#include "thctl/display.h"
+#include "cli/display.h"
 
 #include "base/buffer.h"
 

@@ -1,12 +1,12 @@
 /*
  * output.c - what thctl says: answers on stdout, remarks on stderr, both for people or programs.
  */
-#include "thctl/output.h"
+#include "cli/output.h"
 
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "thctl/display.h"
+#include "cli/display.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /*
  * status.h - what thctl, and thd before its pool runs, ends with.
  */
-#ifndef THCTL_STATUS_H
-#define THCTL_STATUS_H
+#ifndef CLI_STATUS_H
+#define CLI_STATUS_H
 
 enum status {
     STATUS_OK = 0,

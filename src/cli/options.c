@@ -5,7 +5,7 @@
  *   - Values are checked here, by the kind of their row, so that a command starts with good ones.
  *   - A refusal names the option as it was written.
  */
-#include "thctl/options.h"
+#include "cli/options.h"
 
 #include "base/buffer.h"
 #include "base/error.h"

@@ -5,8 +5,8 @@
  * output, but never its work: half a command is worse than half a list. A command that only lists
  * may look at `failure` and end. output_finish() reports it.
  */
-#ifndef THCTL_OUTPUT_H
-#define THCTL_OUTPUT_H
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
 
 #include "base/base.h"
 

@@ -9,8 +9,8 @@
  * "--" ends the options, "-" alone is an argument, and options may stand between arguments. A value
  * given twice is refused: nobody can tell which one was meant. A flag given twice is a flag.
  */
-#ifndef THCTL_OPTIONS_H
-#define THCTL_OPTIONS_H
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
 
 #include "base/base.h"
 #include "base/uuid.h"

@@ -4,8 +4,8 @@
  * What a producer or a handler wrote may hold escape sequences that move the cursor, or marks that
  * turn the direction of writing. A terminal is shown all of it and obeys none of it.
  */
-#ifndef THCTL_DISPLAY_H
-#define THCTL_DISPLAY_H
+#ifndef CLI_DISPLAY_H
+#define CLI_DISPLAY_H
 
 #include "base/base.h"
 
