@@ -8,6 +8,10 @@
 
 #include <check.h>
 
+/* For tests that leave their process as it was and cannot end it: all of them share one. The others
+ * have one each, which takes longer to make, under the sanitizers, than most tests take. */
+TCase *pure_case(const char *name);
+
 /* base */
 Suite *arena_suite(void);
 Suite *base64_suite(void);

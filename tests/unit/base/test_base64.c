@@ -122,7 +122,7 @@ END_TEST
 Suite *base64_suite(void)
 {
     Suite *suite = suite_create("base/base64");
-    TCase *both = tcase_create("both ways");
+    TCase *both = pure_case("both ways");
 
     tcase_add_loop_test(both, bytes_become_text, 0, COUNT_OF(pairs));
     tcase_add_loop_test(both, text_becomes_bytes, 0, COUNT_OF(pairs));

@@ -244,8 +244,8 @@ END_TEST
 Suite *buffer_suite(void)
 {
     Suite *suite = suite_create("base/buffer");
-    TCase *growth = tcase_create("growth");
-    TCase *limit = tcase_create("limit");
+    TCase *growth = pure_case("growth");
+    TCase *limit = pure_case("limit");
 
     tcase_add_test(growth, an_empty_buffer_reads_as_empty_text);
     tcase_add_test(growth, additions_stand_one_behind_the_other);

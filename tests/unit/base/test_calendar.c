@@ -51,7 +51,7 @@ END_TEST
 Suite *calendar_suite(void)
 {
     Suite *suite = suite_create("base/calendar");
-    TCase *dates = tcase_create("dates");
+    TCase *dates = pure_case("dates");
 
     tcase_add_loop_test(dates, a_day_has_its_date, 0, COUNT_OF(days));
     tcase_add_test(dates, dates_of_eight_hundred_years_follow_each_other);

@@ -48,7 +48,7 @@ END_TEST
 Suite *excerpt_suite(void)
 {
     Suite *suite = suite_create("base/excerpt");
-    TCase *safe = tcase_create("safe");
+    TCase *safe = pure_case("safe");
 
     tcase_add_loop_test(safe, an_excerpt_is_short_and_safe, 0, COUNT_OF(excerpts));
     tcase_add_test(safe, messages_about_times_and_durations_repeat_no_control_character);

@@ -298,7 +298,7 @@ END_TEST
 
 static TCase *split_tests(void)
 {
-    TCase *split = tcase_create("split");
+    TCase *split = pure_case("split");
 
     tcase_add_test(split, members_come_in_order_with_their_values_as_written);
     tcase_add_test(split, an_empty_object_has_no_members);
@@ -312,7 +312,7 @@ static TCase *split_tests(void)
 Suite *json_suite(void)
 {
     Suite *suite = suite_create("base/json");
-    TCase *decode = tcase_create("decode");
+    TCase *decode = pure_case("decode");
 
     suite_add_tcase(suite, json_scan_case());
     suite_add_tcase(suite, split_tests());

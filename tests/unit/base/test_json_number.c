@@ -97,7 +97,7 @@ END_TEST
 Suite *json_number_suite(void)
 {
     Suite *suite = suite_create("base/json_number");
-    TCase *value = tcase_create("value");
+    TCase *value = pure_case("value");
 
     tcase_add_loop_test(value, numbers_are_compared_by_value, 0, COUNT_OF(pairs));
     tcase_add_loop_test(value, whole_numbers_are_known_however_they_are_written, 0,

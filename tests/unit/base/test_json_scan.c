@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "cases.h"
+#include "suites.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -221,7 +222,7 @@ END_TEST
 
 TCase *json_scan_case(void)
 {
-    TCase *scan = tcase_create("scan");
+    TCase *scan = pure_case("scan");
 
     tcase_add_loop_test(scan, json_is_accepted, 0, COUNT_OF(accepted));
     tcase_add_loop_test(scan, what_is_not_json_is_refused_with_its_place, 0, COUNT_OF(refused));

@@ -205,7 +205,7 @@ END_TEST
 Suite *json_tree_suite(void)
 {
     Suite *suite = suite_create("base/json_tree");
-    TCase *tree = tcase_create("tree");
+    TCase *tree = pure_case("tree");
 
     tcase_add_test(tree, nodes_come_in_the_order_of_the_text);
     tcase_add_loop_test(tree, strings_are_decoded_and_end_in_a_nul, 0, COUNT_OF(strings));

@@ -231,8 +231,8 @@ END_TEST
 Suite *text_suite(void)
 {
     Suite *suite = suite_create("base/text");
-    TCase *questions = tcase_create("questions");
-    TCase *closest = tcase_create("closest");
+    TCase *questions = pure_case("questions");
+    TCase *closest = pure_case("closest");
 
     tcase_add_test(questions, text_equals_the_same_text_and_null_only_null);
     tcase_add_test(questions, a_text_starts_with_its_beginnings);

@@ -209,8 +209,8 @@ END_TEST
 Suite *timestamp_suite(void)
 {
     Suite *suite = suite_create("base/timestamp");
-    TCase *format = tcase_create("format");
-    TCase *parse = tcase_create("parse");
+    TCase *format = pure_case("format");
+    TCase *parse = pure_case("parse");
 
     tcase_add_loop_test(format, a_moment_is_formatted, 0, COUNT_OF(both_ways));
     tcase_add_loop_test(format, a_moment_that_no_job_may_have_is_formatted_all_the_same, 0,

@@ -291,8 +291,8 @@ END_TEST
 Suite *units_suite(void)
 {
     Suite *suite = suite_create("base/units");
-    TCase *parse = tcase_create("parse");
-    TCase *format = tcase_create("format");
+    TCase *parse = pure_case("parse");
+    TCase *format = pure_case("format");
 
     tcase_add_loop_test(parse, a_duration_is_exact, 0, COUNT_OF(durations));
     tcase_add_loop_test(parse, any_other_duration_is_refused_with_a_reason, 0, COUNT_OF(refused));

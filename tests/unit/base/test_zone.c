@@ -226,8 +226,8 @@ END_TEST
 Suite *zone_suite(void)
 {
     Suite *suite = suite_create("base/zone");
-    TCase *time = tcase_create("time");
-    TCase *rule = tcase_create("rule");
+    TCase *time = pure_case("time");
+    TCase *rule = pure_case("rule");
 
     tcase_add_loop_test(time, the_clock_shows_the_local_time, 0, COUNT_OF(locals));
     tcase_add_loop_test(time, a_local_time_comes_once_twice_or_never, 0, COUNT_OF(moments));

@@ -225,8 +225,8 @@ END_TEST
 Suite *options_suite(void)
 {
     Suite *suite = suite_create("cli/options");
-    TCase *reading = tcase_create("parse");
-    TCase *help = tcase_create("help");
+    TCase *reading = pure_case("parse");
+    TCase *help = pure_case("help");
 
     tcase_add_test(reading, a_value_may_follow_or_stand_behind_an_equals_sign);
     tcase_add_test(reading, a_value_may_contain_an_equals_sign_and_start_with_a_dash);

@@ -242,9 +242,9 @@ END_TEST
 Suite *cron_suite(void)
 {
     Suite *suite = suite_create("job/cron");
-    TCase *next = tcase_create("next");
-    TCase *years = tcase_create("years");
-    TCase *shifts = tcase_create("shifts");
+    TCase *next = pure_case("next");
+    TCase *years = pure_case("years");
+    TCase *shifts = pure_case("shifts");
 
     tcase_add_loop_test(next, the_next_time_is_found, 0, COUNT_OF(times));
     tcase_add_test(next, parts_of_a_second_count);

@@ -72,7 +72,7 @@ END_TEST
 Suite *cron_describe_suite(void)
 {
     Suite *suite = suite_create("job/cron_describe");
-    TCase *words = tcase_create("words");
+    TCase *words = pure_case("words");
 
     tcase_add_loop_test(words, a_schedule_is_told_in_words, 0, COUNT_OF(described));
     suite_add_tcase(suite, words);

@@ -142,7 +142,7 @@ END_TEST
 Suite *cron_due_suite(void)
 {
     Suite *suite = suite_create("job/cron_due");
-    TCase *due = tcase_create("due");
+    TCase *due = pure_case("due");
 
     tcase_add_loop_test(due, slots_are_due_as_catch_up_says, 0, COUNT_OF(cases));
     tcase_add_test(due, all_gets_every_slot_once_in_several_passes);

@@ -151,7 +151,7 @@ END_TEST
 Suite *cron_parse_suite(void)
 {
     Suite *suite = suite_create("job/cron_parse");
-    TCase *parse = tcase_create("parse");
+    TCase *parse = pure_case("parse");
 
     tcase_add_loop_test(parse, a_schedule_is_read, 0, COUNT_OF(accepted));
     tcase_add_loop_test(parse, any_other_text_is_refused_with_a_reason, 0, COUNT_OF(refused));

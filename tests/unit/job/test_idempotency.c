@@ -43,7 +43,7 @@ END_TEST
 Suite *idempotency_suite(void)
 {
     Suite *suite = suite_create("job/idempotency");
-    TCase *record = tcase_create("record");
+    TCase *record = pure_case("record");
 
     tcase_add_loop_test(record, a_blank_key_is_an_absent_one, 0, COUNT_OF(keys));
     tcase_add_test(record, a_record_holds_until_its_expiry);

@@ -295,7 +295,7 @@ END_TEST
 
 static TCase *write_case(void)
 {
-    TCase *write = tcase_create("write");
+    TCase *write = pure_case("write");
 
     tcase_add_test(write, a_job_with_everything_has_every_field_in_its_place);
     tcase_add_test(write, what_is_absent_is_null);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cases.h"
 #include "job/job_json.h"
+#include "suites.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -341,7 +342,7 @@ END_TEST
 
 TCase *job_json_read_case(void)
 {
-    TCase *read = tcase_create("read");
+    TCase *read = pure_case("read");
 
     tcase_add_test(read, a_type_is_all_it_takes);
     tcase_add_test(read, every_field_can_be_given);

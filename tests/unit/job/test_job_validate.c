@@ -5,6 +5,7 @@
 #include "base/timestamp.h"
 #include "cases.h"
 #include "job/job.h"
+#include "suites.h"
 
 #include <check.h>
 #include <limits.h>
@@ -341,7 +342,7 @@ END_TEST
 
 TCase *job_validate_case(void)
 {
-    TCase *fields = tcase_create("validate");
+    TCase *fields = pure_case("validate");
 
     tcase_add_test(fields, defaults_with_type_and_id_are_valid);
     tcase_add_test(fields, a_nil_id_is_refused);

@@ -239,15 +239,16 @@ END_TEST
 Suite *keyed_suite(void)
 {
     Suite *suite = suite_create("job/keyed");
-    TCase *merge = tcase_create("merge");
-    TCase *flags = tcase_create("flags");
+    TCase *merge = pure_case("merge");
+    TCase *flags = pure_case("flags");
+    TCase *bugs = tcase_create("bugs");
 
     tcase_add_loop_test(merge, a_waiting_job_takes_what_the_flags_say_and_keeps_the_rest, 0,
                         MERGE_CASES);
     tcase_add_test(merge, limits_that_the_newcomer_leaves_out_become_absent);
     tcase_add_test(merge, a_run_at_that_the_newcomer_leaves_out_becomes_absent);
     tcase_add_test(merge, due_decides_what_is_earlier_where_run_at_is_absent);
-    tcase_add_test_raise_signal(merge, a_flag_of_no_known_kind_ends_the_process, SIGABRT);
+    tcase_add_test_raise_signal(bugs, a_flag_of_no_known_kind_ends_the_process, SIGABRT);
     suite_add_tcase(suite, merge);
 
     tcase_add_test(flags, without_flags_all_but_the_counts_is_updated);
@@ -258,5 +259,6 @@ Suite *keyed_suite(void)
     tcase_add_loop_test(flags, update_run_at_has_four_words, 0, COUNT_OF(policies));
     tcase_add_loop_test(flags, any_other_word_is_refused, 0, COUNT_OF(no_words));
     suite_add_tcase(suite, flags);
+    suite_add_tcase(suite, bugs);
     return suite;
 }

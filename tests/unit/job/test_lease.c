@@ -118,8 +118,8 @@ END_TEST
 Suite *lease_suite(void)
 {
     Suite *suite = suite_create("job/lease");
-    TCase *token = tcase_create("token");
-    TCase *lease = tcase_create("lease");
+    TCase *token = pure_case("token");
+    TCase *lease = pure_case("lease");
 
     tcase_add_loop_test(token, a_token_is_its_batch_and_then_its_index, 0, COUNT_OF(tokens));
     tcase_add_test(token, a_token_equals_itself);

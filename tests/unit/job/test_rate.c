@@ -208,7 +208,7 @@ END_TEST
 Suite *rate_suite(void)
 {
     Suite *suite = suite_create("job/rate");
-    TCase *cases = tcase_create("rate");
+    TCase *cases = pure_case("rate");
 
     tcase_add_loop_test(cases, a_rate_is_one_that_people_can_write, 0, COUNT_OF(validities));
     tcase_add_loop_test(cases, the_burst_is_one_second_of_it, 0, COUNT_OF(bursts));

@@ -384,9 +384,10 @@ END_TEST
 Suite *settlement_suite(void)
 {
     Suite *suite = suite_create("job/settlement");
-    TCase *decide = tcase_create("decide");
-    TCase *instead = tcase_create("instead");
-    TCase *words = tcase_create("words");
+    TCase *decide = pure_case("decide");
+    TCase *instead = pure_case("instead");
+    TCase *words = pure_case("words");
+    TCase *bugs = tcase_create("bugs");
     const int last = OUTCOME_UNSTARTABLE;
 
     tcase_add_loop_test(decide, an_outcome_has_its_settlement, 0, COUNT_OF(decisions));
@@ -401,13 +402,12 @@ Suite *settlement_suite(void)
     tcase_add_loop_test(decide, a_snooze_ends_between_now_and_the_last_moment, 0,
                         COUNT_OF(snoozes));
     tcase_add_test(decide, a_retry_ends_at_the_last_moment_at_the_latest);
-    tcase_add_test_raise_signal(decide, limits_that_nobody_resolved_end_the_process, SIGABRT);
-    tcase_add_test_raise_signal(decide, an_outcome_of_no_known_kind_ends_the_process, SIGABRT);
+    tcase_add_test_raise_signal(bugs, limits_that_nobody_resolved_end_the_process, SIGABRT);
+    tcase_add_test_raise_signal(bugs, an_outcome_of_no_known_kind_ends_the_process, SIGABRT);
     suite_add_tcase(suite, decide);
 
     tcase_add_loop_test(instead, a_job_that_must_not_run_is_settled_instead, 0, COUNT_OF(checks));
-    tcase_add_test_raise_signal(instead, stall_limits_that_nobody_resolved_end_the_process,
-                                SIGABRT);
+    tcase_add_test_raise_signal(bugs, stall_limits_that_nobody_resolved_end_the_process, SIGABRT);
     suite_add_tcase(suite, instead);
 
     tcase_add_loop_test(words, a_settlement_is_over_when_the_job_is_settled_or_not_ours, 0,
@@ -415,5 +415,6 @@ Suite *settlement_suite(void)
     tcase_add_loop_test(words, a_kind_keeps_its_number_its_word_and_its_place_in_history, 0,
                         COUNT_OF(kinds));
     suite_add_tcase(suite, words);
+    suite_add_tcase(suite, bugs);
     return suite;
 }

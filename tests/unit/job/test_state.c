@@ -121,8 +121,9 @@ END_TEST
 Suite *state_suite(void)
 {
     Suite *suite = suite_create("job/state");
-    TCase *pairs = tcase_create("pairs");
-    TCase *words = tcase_create("words");
+    TCase *pairs = pure_case("pairs");
+    TCase *words = pure_case("words");
+    TCase *bugs = tcase_create("bugs");
 
     tcase_add_loop_test(pairs, a_pair_is_legal_exactly_when_the_table_has_it, 0,
                         JOB_STATES * JOB_EVENTS);
@@ -132,7 +133,8 @@ Suite *state_suite(void)
     tcase_add_loop_test(words, a_state_keeps_its_number_and_its_name, 0, JOB_STATES);
     tcase_add_loop_test(words, a_job_waits_runs_or_has_ended, 0, JOB_STATES);
     tcase_add_loop_test(words, what_is_no_state_is_not_parsed, 0, COUNT_OF(no_states));
-    tcase_add_test_raise_signal(words, a_number_that_is_no_state_ends_the_process, SIGABRT);
+    tcase_add_test_raise_signal(bugs, a_number_that_is_no_state_ends_the_process, SIGABRT);
     suite_add_tcase(suite, words);
+    suite_add_tcase(suite, bugs);
     return suite;
 }

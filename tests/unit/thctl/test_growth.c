@@ -107,7 +107,7 @@ END_TEST
 Suite *growth_suite(void)
 {
     Suite *suite = suite_create("thctl/growth");
-    TCase *growth = tcase_create("growth");
+    TCase *growth = pure_case("growth");
 
     tcase_add_loop_test(growth, what_was_not_seen_is_new, 0, COUNT_OF(growths));
     tcase_add_test(growth, windows_of_one_stream_put_it_together_again);

@@ -152,7 +152,7 @@ END_TEST
 Suite *pool_status_suite(void)
 {
     Suite *suite = suite_create("thctl/pool_status");
-    TCase *read = tcase_create("read");
+    TCase *read = pure_case("read");
 
     tcase_add_test(read, all_that_a_pool_says_is_read);
     tcase_add_loop_test(read, what_is_not_understood_is_absent, 0, COUNT_OF(odd_statuses));

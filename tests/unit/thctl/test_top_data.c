@@ -135,7 +135,7 @@ END_TEST
 Suite *top_data_suite(void)
 {
     Suite *suite = suite_create("thctl/top_data");
-    TCase *data = tcase_create("data");
+    TCase *data = pure_case("data");
 
     tcase_add_test(data, workers_are_those_of_pools_that_are_heard);
     tcase_add_loop_test(data, workers_are_labelled_with_their_pool, 0, COUNT_OF(labels));

@@ -119,7 +119,7 @@ END_TEST
 Suite *top_order_suite(void)
 {
     Suite *suite = suite_create("thctl/top_order");
-    TCase *order = tcase_create("order");
+    TCase *order = pure_case("order");
 
     tcase_add_loop_test(order, rows_stand_in_the_order_asked_for, 0, COUNT_OF(orders));
     tcase_add_test(order, every_order_is_in_the_table_above);

@@ -71,7 +71,7 @@ END_TEST
 Suite *top_room_suite(void)
 {
     Suite *suite = suite_create("thctl/top_room");
-    TCase *room = tcase_create("room");
+    TCase *room = pure_case("room");
 
     tcase_add_loop_test(room, lines_are_shared_fairly, 0, COUNT_OF(shares));
     tcase_add_loop_test(room, nobody_goes_short_while_another_has_two_more, 0, 20);

@@ -227,7 +227,7 @@ END_TEST
 Suite *top_view_suite(void)
 {
     Suite *suite = suite_create("thctl/top_view");
-    TCase *view = tcase_create("view");
+    TCase *view = pure_case("view");
 
     tcase_set_timeout(view, 60);
     tcase_add_test(view, every_screen_is_filled_and_none_is_left);

@@ -193,8 +193,8 @@ END_TEST
 Suite *when_suite(void)
 {
     Suite *suite = suite_create("thctl/when");
-    TCase *parse = tcase_create("parse");
-    TCase *format = tcase_create("format");
+    TCase *parse = pure_case("parse");
+    TCase *format = pure_case("format");
 
     tcase_add_loop_test(parse, what_people_write_is_understood, 0, COUNT_OF(accepted));
     tcase_add_loop_test(parse, what_cannot_be_is_refused_with_a_sentence, 0, COUNT_OF(refused));

@@ -185,8 +185,8 @@ END_TEST
 Suite *resident_line_suite(void)
 {
     Suite *suite = suite_create("worker/resident_line");
-    TCase *write = tcase_create("write");
-    TCase *read = tcase_create("read");
+    TCase *write = pure_case("write");
+    TCase *read = pure_case("read");
 
     tcase_add_loop_test(write, a_job_is_one_line, 0, COUNT_OF(tasks));
     tcase_add_loop_test(read, an_answer_is_understood, 0, COUNT_OF(answers));

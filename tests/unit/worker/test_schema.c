@@ -330,8 +330,8 @@ END_TEST
 Suite *schema_suite(void)
 {
     Suite *suite = suite_create("worker/schema");
-    TCase *check = tcase_create("check");
-    TCase *load = tcase_create("load");
+    TCase *check = pure_case("check");
+    TCase *load = pure_case("load");
 
     tcase_add_loop_test(check, a_payload_is_told_its_first_fault_and_where_it_is, 0,
                         COUNT_OF(payloads));

@@ -315,7 +315,7 @@ END_TEST
 
 static TCase *limit_tests(void)
 {
-    TCase *limits = tcase_create("limits");
+    TCase *limits = pure_case("limits");
 
     tcase_set_timeout(limits, SECONDS);
     tcase_add_test(limits, so_many_schemas_may_apply_to_one_value);
@@ -330,7 +330,7 @@ static TCase *limit_tests(void)
 Suite *schema_limits_suite(void)
 {
     Suite *suite = suite_create("worker/schema_limits");
-    TCase *anything = tcase_create("anything");
+    TCase *anything = pure_case("anything");
 
     suite_add_tcase(suite, limit_tests());
     tcase_set_timeout(anything, SECONDS);

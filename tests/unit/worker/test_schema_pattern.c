@@ -140,7 +140,7 @@ END_TEST
 Suite *schema_pattern_suite(void)
 {
     Suite *suite = suite_create("worker/schema_pattern");
-    TCase *find = tcase_create("find");
+    TCase *find = pure_case("find");
 
     tcase_add_loop_test(find, a_pattern_is_found_as_json_schema_says, 0, COUNT_OF(searches));
     tcase_add_loop_test(find, a_wrong_pattern_says_where_it_is_wrong, 0, COUNT_OF(wrong));

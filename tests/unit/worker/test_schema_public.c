@@ -188,7 +188,7 @@ END_TEST
 Suite *schema_public_suite(void)
 {
     Suite *suite = suite_create("worker/schema_public");
-    TCase *draft7 = tcase_create("draft7");
+    TCase *draft7 = pure_case("draft7");
 
     tcase_add_loop_test(draft7, the_public_cases_of_our_keywords_pass, 0, COUNT_OF(files));
     suite_add_tcase(suite, draft7);
