@@ -36,7 +36,7 @@ static bool write_sql(struct postgres *postgres, struct buffer *sql, const struc
     CLEANUP(buffer_done) struct buffer specs = BUFFER(SQL_MAX);
 
     write_specs(&specs, jobs, count);
-    if (!buffer_ok(&specs, err) || !postgres_connect(postgres, err))
+    if (!buffer_ok(&specs, err) || !postgres_connect(postgres, postgres_deadline(), err))
         return false;
     char *literal = PQescapeLiteral(postgres->conn, buffer_str(&specs), specs.length);
     buffer_printf(

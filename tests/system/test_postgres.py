@@ -4,6 +4,7 @@ server that is killed and started again.
 """
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -13,6 +14,7 @@ from servers import DEADLINE, Postgres, free_port, is_listening
 
 THD = os.environ.get("THD", "build/dev/thd")
 THCTL = os.environ.get("THCTL", "build/dev/thctl")
+TWO_ADDRESSES = os.path.join(os.environ.get("TH_BUILD_DIR", "build/dev"), "tests/libtwo_addresses.so")
 CONFIG = """\
 backend: {url}
 pool: {{num_workers: 2, heartbeat_interval: 1s, lease: 3s, kill_grace: 100ms}}
@@ -33,9 +35,10 @@ class Server(unittest.TestCase):
         cls.postgres.stop()
         shutil.rmtree(cls.folder, ignore_errors=True)
 
-    def thctl(self, *words, url=None):
+    def thctl(self, *words, url=None, env=None):
         return subprocess.run([THCTL, "--backend", url or self.postgres.url, *words], check=False,
-                              capture_output=True, text=True, stdin=subprocess.DEVNULL)
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL, env=env,
+                              timeout=DEADLINE)
 
     def ok(self, *words):
         result = self.thctl(*words)
@@ -82,6 +85,60 @@ class Refusals(Server):
         result = self.thctl("enqueue", "work", url=url)
         self.assertEqual(result.returncode, 69, result.stderr)
         self.assertIn("target_session_attrs=read-write", result.stderr)
+
+
+class SilentHosts(Server):
+    """
+    Servers of the URL whose machine is gone, or whose network drops everything. Were each of them
+    waited for as long as this URL allows, thctl would not come back before the test gives up.
+    """
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.alive = f"127.0.0.1:{cls.postgres.port}"
+
+    def silent(self, address="127.0.0.1", port=0):
+        """A place where connections are taken and nobody ever answers."""
+        silent = socket.create_server((address, port), backlog=50)
+        self.addCleanup(silent.close)
+        return f"{address}:{silent.getsockname()[1]}"
+
+    def deaf(self):
+        """A place where connections are not even taken, as there is no room left for them."""
+        deaf = socket.create_server(("127.0.0.1", 0), backlog=0)
+        self.addCleanup(deaf.close)
+        for _ in range(10):
+            caller = socket.socket()
+            self.addCleanup(caller.close)
+            caller.setblocking(False)
+            caller.connect_ex(deaf.getsockname())
+        return f"127.0.0.1:{deaf.getsockname()[1]}"
+
+    def stats(self, *hosts, env=None):
+        return self.thctl("stats", env=env, url=f"postgres://taskharbor@{','.join(hosts)}/taskharbor"
+                          "?target_session_attrs=read-write&connect_timeout=60")
+
+    def test_one_that_answers_is_found_behind_several_that_do_not(self):
+        self.ok("migrate")
+        result = self.stats(self.silent(), self.deaf(), self.silent(), self.silent(), self.alive)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_when_none_answers_each_is_named_in_one_sentence(self):
+        hosts = [self.silent(), self.deaf(), self.silent()]
+        result = self.stats(*hosts)
+        self.assertEqual((result.returncode, len(result.stderr.splitlines())), (69, 1), result)
+        for host in hosts:
+            self.assertIn(f'at "127.0.0.1" (127.0.0.1), port {host.split(":")[1]} failed: no answer',
+                          result.stderr)
+
+    def test_of_a_name_with_two_addresses_the_second_is_tried_when_the_first_is_silent(self):
+        self.ok("migrate")
+        self.silent("127.0.0.2", self.postgres.port)
+        env = {**os.environ, "LD_PRELOAD": TWO_ADDRESSES,
+               "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
+        result = self.stats(f"two.example:{self.postgres.port}", env=env)
+        self.assertEqual(result.returncode, 0, result.stderr)
 
 
 class Poolers(Server):

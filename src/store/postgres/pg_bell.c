@@ -146,7 +146,7 @@ static bool arm(struct postgres *postgres, struct error *err)
 /* The connection is there, and so is all that wakes us. */
 static bool be_armed(struct postgres *postgres, struct error *err)
 {
-    return open_fds(&postgres->bell, err) && postgres_connect(postgres, err) &&
+    return open_fds(&postgres->bell, err) && postgres_connect(postgres, postgres_deadline(), err) &&
            (postgres->bell.armed || arm(postgres, err));
 }
 

@@ -7,49 +7,68 @@
  */
 #include "store/postgres/pooler.h"
 
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
+#include "store/postgres/dial.h"
 #include "store/postgres/postgres_connection.h"
+#include "store/postgres/wire.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define ASK_PID "SELECT pg_backend_pid()"
 
-static bool ask_pid(struct postgres *postgres, int64_t *pid_out, struct error *err)
+static bool ask_pid(struct postgres *postgres, usec_t deadline, int64_t *pid_out, struct error *err)
 {
     PGresult *result = NULL;
 
-    if (!postgres_ask(postgres, ASK_PID, postgres_deadline(), &result, err))
+    if (!postgres_ask(postgres, ASK_PID, deadline, &result, err))
         return false;
     bool is_number = text_to_int(PQgetvalue(result, 0, 0), 1, INT64_MAX, pid_out);
     PQclear(result);
     return is_number || error_set(err, TH_E_INTERNAL, "postgres: the server has no process");
 }
 
-/* The number that somebody else is served by who comes now; 0 when nobody else gets in. */
-static int64_t ask_as_another(const struct postgres *postgres)
+/* 0 when there is no answer: a pooler may have none left for others. */
+static int64_t pid_behind(PGconn *conn, usec_t deadline)
 {
-    const char *const names[] = {"connect_timeout", "dbname", NULL};
-    const char *const values[] = {"2", postgres->conninfo, NULL};
-    PGconn *other = PQconnectdbParams(names, values, 1);
-    PGresult *result = PQstatus(other) == CONNECTION_OK ? PQexec(other, ASK_PID) : NULL;
+    PGresult *result = NULL;
     int64_t pid = 0;
 
-    if (result == NULL || PQresultStatus(result) != PGRES_TUPLES_OK ||
+    if (PQsendQuery(conn, ASK_PID) != 1 || !wire_flush(conn, deadline) ||
+        !wire_result(conn, deadline, &result) || PQresultStatus(result) != PGRES_TUPLES_OK ||
         !text_to_int(PQgetvalue(result, 0, 0), 1, INT64_MAX, &pid))
         pid = 0;
     PQclear(result);
+    return pid;
+}
+
+/* The number that somebody else is served by who comes now; 0 when nobody else gets in. */
+static int64_t ask_as_another(const struct postgres *postgres, usec_t deadline)
+{
+    CLEANUP(buffer_done) struct buffer ignored = BUFFER(ERROR_TEXT_SIZE);
+    PGconn *other = NULL;
+
+    if (!dial_same(postgres->conninfo, postgres->conn, deadline, &other, &ignored))
+        return 0;
+    int64_t pid = pid_behind(other, deadline);
     PQfinish(other);
     return pid;
 }
 
-bool pooler_check(struct postgres *postgres, struct error *err)
+bool pooler_check(struct postgres *postgres, usec_t deadline, struct error *err)
 {
+    usec_t half_time;
     int64_t pid;
 
-    if (!ask_pid(postgres, &pid, err))
+    if (!ask_pid(postgres, deadline, &pid, err))
         return false;
-    if (pid == PQbackendPID(postgres->conn) || pid != ask_as_another(postgres))
+    if (pid == PQbackendPID(postgres->conn))
+        return true;
+    half_time = clock_boot() + (deadline - clock_boot()) / 2;
+    if (pid != ask_as_another(postgres, half_time))
         return true;
     return error_set(err, TH_E_INVALID,
                      "postgres: a pooler gives our session to others between transactions: use "

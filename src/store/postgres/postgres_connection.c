@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "store/postgres/dial.h"
 #include "store/postgres/pooler.h"
 #include "store/postgres/sqlstate.h"
 #include "store/postgres/wire.h"
@@ -32,7 +33,7 @@
     "force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off;"                     \
     "SET enable_mergejoin = off; SET enable_bitmapscan = off; SET jit = off;"
 
-#define CONNECT_SECONDS "2" /* for each host, unless the URL says otherwise */
+#define WORDS_MAX ((size_t)16 * 1024) /* of all servers that refused us */
 
 struct postgres *postgres_new(const char *conninfo, const char *schema)
 {
@@ -121,13 +122,14 @@ static const char *state_of_refusal(const char *words)
     return strstr(words, "database \"") != NULL ? "3D000" : "28000";
 }
 
-static bool refuse_connection(const PGconn *conn, struct error *err)
+static bool refuse_connection(const char *words, struct error *err)
 {
-    CLEANUP(buffer_done) struct buffer line = BUFFER(ERROR_TEXT_SIZE);
-    const char *words = PQerrorMessage(conn);
+    CLEANUP(buffer_done) struct buffer line = BUFFER(WORDS_MAX);
     const char *advice = sqlstate_find(state_of_refusal(words))->advice;
 
     add_line(&line, words);
+    if (line.length == 0)
+        return error_no_memory(err);
     return error_set(err, TH_E_UNAVAILABLE, "postgres: %s%s%s", buffer_str(&line),
                      advice != NULL ? ": " : "", advice != NULL ? advice : "");
 }
@@ -183,7 +185,7 @@ bool postgres_ask(struct postgres *postgres, const char *sql, usec_t deadline,
                   PGresult **result_out, struct error *err)
 {
     *result_out = NULL;
-    if (!postgres_connect(postgres, err))
+    if (!postgres_connect(postgres, deadline, err))
         return false;
     (void)PQexitPipelineMode(postgres->conn);
     if (PQsendQuery(postgres->conn, sql) != 1 || !wire_flush(postgres->conn, deadline))
@@ -210,48 +212,33 @@ bool postgres_execute(struct postgres *postgres, const char *sql, usec_t deadlin
     return done;
 }
 
-/* What the server remarks on the way would otherwise end up on standard error. */
-static void ignore_notice(void *context, const PGresult *notice)
+static bool open_connection(struct postgres *postgres, usec_t deadline, struct error *err)
 {
-    (void)context;
-    (void)notice;
-}
+    CLEANUP(buffer_done) struct buffer words = BUFFER(WORDS_MAX);
 
-static bool open_connection(struct postgres *postgres, struct error *err)
-{
-    /* What stands before the URL can be overridden by it, what stands behind it not. */
-    const char *const names[] = {"connect_timeout", "fallback_application_name", "dbname",
-                                 "client_encoding", NULL};
-    const char *const values[] = {CONNECT_SECONDS, "taskharbor", postgres->conninfo, "UTF8", NULL};
-
-    postgres->conn = PQconnectdbParams(names, values, 1);
-    if (postgres->conn == NULL)
-        return error_no_memory(err);
-    PQsetNoticeReceiver(postgres->conn, ignore_notice, NULL);
-    if (PQstatus(postgres->conn) == CONNECTION_OK)
-        return PQsetnonblocking(postgres->conn, 1) == 0 || error_no_memory(err);
-    return refuse_connection(postgres->conn, err);
+    return dial_any(postgres->conninfo, deadline, &postgres->conn, &words) ||
+           refuse_connection(buffer_str(&words), err);
 }
 
 /* The schema is a plain name (conninfo.h), so it can stand in a statement. */
-static bool set_up_session(struct postgres *postgres, struct error *err)
+static bool set_up_session(struct postgres *postgres, usec_t deadline, struct error *err)
 {
     char sql[1024];
 
     snprintf(sql, sizeof(sql), SESSION_SETTINGS " SET search_path = %s, pg_temp", postgres->schema);
-    return postgres_execute(postgres, sql, postgres_deadline(), err) && pooler_check(postgres, err);
+    return postgres_execute(postgres, sql, deadline, err) && pooler_check(postgres, deadline, err);
 }
 
-bool postgres_connect(struct postgres *postgres, struct error *err)
+bool postgres_connect(struct postgres *postgres, usec_t deadline, struct error *err)
 {
     if (postgres->conn != NULL && wire_is_alive(postgres->conn)) {
         pg_bell_hear(postgres);
         return true;
     }
     postgres_drop(postgres);
-    if (open_connection(postgres, err)) {
+    if (open_connection(postgres, deadline, err)) {
         (void)PQenterPipelineMode(postgres->conn);
-        if (set_up_session(postgres, err))
+        if (set_up_session(postgres, deadline, err))
             return true;
     }
     postgres_drop(postgres);

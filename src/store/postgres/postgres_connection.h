@@ -27,7 +27,7 @@ struct postgres *postgres_new(const char *conninfo, const char *schema) MUST_CHE
 void postgres_free(struct postgres *postgres);
 
 /* There is a connection, as far as we can know. */
-bool postgres_connect(struct postgres *postgres, struct error *err) MUST_CHECK;
+bool postgres_connect(struct postgres *postgres, usec_t deadline, struct error *err) MUST_CHECK;
 
 /* It is of no use any more; the next call makes another one. */
 void postgres_drop(struct postgres *postgres);

@@ -27,7 +27,8 @@ static bool postgres_open(const struct store_url *url, const struct store_option
     if (postgres == NULL)
         return error_no_memory(err);
     postgres->base.driver = &store_postgres;
-    if (!postgres_connect(postgres, err) || !pg_schema_prepare(postgres, options, err)) {
+    if (!postgres_connect(postgres, postgres_deadline(), err) ||
+        !pg_schema_prepare(postgres, options, err)) {
         postgres_free(postgres);
         return false;
     }

@@ -357,7 +357,7 @@ bool statement_run(struct statement *statement, struct answer *answer_out, struc
         return false;
     for (int attempt = 1;; attempt++) {
         CLEANUP(reply_done) struct reply reply = {0};
-        if (!postgres_connect(statement->postgres, err))
+        if (!postgres_connect(statement->postgres, deadline, err))
             return false;
         if (!talk(statement, deadline, &reply))
             return postgres_lost(statement->postgres, statement->writes, err);

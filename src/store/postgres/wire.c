@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 
-static bool await(PGconn *conn, short events, usec_t deadline)
+int wire_poll(const PGconn *conn, short events, usec_t deadline)
 {
     struct pollfd poll_fd = {.fd = PQsocket(conn), .events = events};
     int ready;
@@ -16,9 +16,14 @@ static bool await(PGconn *conn, short events, usec_t deadline)
     do
         ready = poll(&poll_fd, 1, clock_poll_timeout(deadline - clock_boot()));
     while (ready < 0 && errno == EINTR);
-    if (ready <= 0)
-        return false;
-    return (poll_fd.revents & POLLIN) == 0 || PQconsumeInput(conn) == 1;
+    return ready > 0 ? poll_fd.revents : 0;
+}
+
+static bool await(PGconn *conn, short events, usec_t deadline)
+{
+    int came = wire_poll(conn, events, deadline);
+
+    return came != 0 && ((came & POLLIN) == 0 || PQconsumeInput(conn) == 1);
 }
 
 bool wire_flush(PGconn *conn, usec_t deadline)

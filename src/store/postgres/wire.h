@@ -9,6 +9,9 @@
 
 #include <libpq-fe.h>
 
+/* Which of poll()'s events have come; 0 when none has by the deadline. */
+int wire_poll(const PGconn *conn, short events, usec_t deadline) MUST_CHECK;
+
 /* False when the connection broke or the deadline has passed; the connection is of no use then. */
 bool wire_flush(PGconn *conn, usec_t deadline) MUST_CHECK;
 
