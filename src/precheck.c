@@ -219,6 +219,7 @@ static bool open_store(struct check *check, struct error *err)
 {
     struct store_options options = {
         .any_schema = check->config->pool.migrate,
+        .writable = true,
         .max_payload = (size_t)check->config->max_payload,
     };
     struct store_schema schema = {0};

@@ -107,11 +107,15 @@ class Postgres(Server):
     def __init__(self, folder, durable=False, settings=()):
         super().__init__(folder, durable)
         self.data = os.path.join(folder, "data")
-        self.url = f"postgres://taskharbor@127.0.0.1:{self.port}/taskharbor"
+        self.place = f"127.0.0.1:{self.port}"
+        self.url = f"postgres://taskharbor@{self.place}/taskharbor"
         self.settings = {
             "port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": "",
             "max_connections": 300, "fsync": "on" if durable else "off", "timezone": "UTC",
             **dict(settings)}
+        self.make_data()
+
+    def make_data(self):
         self.run("initdb", "--username=taskharbor", "--auth=trust", "--encoding=UTF8",
                  "--locale=C.UTF-8", "--no-sync", "--pgdata", self.data)
 
@@ -153,7 +157,6 @@ class Postgres(Server):
         return self.run("psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1",
                         "-p", str(self.port), "-U", "taskharbor", "-d", database, "-c", text).strip()
 
-
     @contextlib.contextmanager
     def session(self, text=""):
         """A connection that has carried this out and stays, with its locks, until it is left."""
@@ -169,6 +172,23 @@ class Postgres(Server):
                 raise RuntimeError(said)
             yield
             psql.communicate()
+
+
+class PostgresStandby(Postgres):
+    """Follows a PostgreSQL that runs, and can be read from; named `standby`, for synchronous_standby_names."""
+
+    def __init__(self, folder, primary):
+        self.primary = primary
+        super().__init__(folder)
+
+    def make_data(self):
+        place = f"host=127.0.0.1 port={self.primary.port} user=taskharbor application_name=standby"
+        self.run("pg_basebackup", "--dbname", place, "--write-recovery-conf", "--checkpoint=fast",
+                 "--no-sync", "--pgdata", self.data)
+
+    def promote(self):
+        """It is the primary now."""
+        self.sql("SELECT pg_promote()")
 
 
 class Redis(Server):

@@ -112,6 +112,8 @@ static const char *state_of_refusal(const char *words)
         {"remaining connection slots", "53300"},
         {"no pg_hba.conf entry", "28000"},
         {"authentication failed", "28000"},
+        {"session is read-only", SQLSTATE_READ_ONLY},
+        {"server is in hot standby mode", SQLSTATE_READ_ONLY},
     };
 
     for (size_t i = 0; i < COUNT_OF(refusals); i++)

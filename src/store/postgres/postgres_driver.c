@@ -6,6 +6,7 @@
 #include "store/postgres/conninfo.h"
 #include "store/postgres/pg_schema.h"
 #include "store/postgres/postgres_jobs.h"
+#include "store/postgres/sqlstate.h"
 #include "store/postgres/statement.h"
 
 static bool postgres_check_url(const struct store_url *url, struct error *err)
@@ -13,6 +14,17 @@ static bool postgres_check_url(const struct store_url *url, struct error *err)
     const char *schema;
 
     return conninfo_schema(url, &schema, err) && conninfo_check(url, err);
+}
+
+static bool check_writable(struct postgres *postgres, struct error *err)
+{
+    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_READ_ONLY);
+    CLEANUP(answer_done) struct answer answer = {0};
+
+    if (!statement_run(&call, &answer, err))
+        return false;
+    return !answer_next(&answer) || error_set(err, TH_E_UNAVAILABLE, "postgres: %s",
+                                              sqlstate_find(SQLSTATE_READ_ONLY)->advice);
 }
 
 static bool postgres_open(const struct store_url *url, const struct store_options *options,
@@ -28,6 +40,7 @@ static bool postgres_open(const struct store_url *url, const struct store_option
         return error_no_memory(err);
     postgres->base.driver = &store_postgres;
     if (!postgres_connect(postgres, postgres_deadline(), err) ||
+        (options->writable && !check_writable(postgres, err)) ||
         !pg_schema_prepare(postgres, options, err)) {
         postgres_free(postgres);
         return false;

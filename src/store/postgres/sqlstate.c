@@ -14,7 +14,7 @@ static const struct sqlstate_meaning meanings[] = {
     {"40P01", TH_E_UNAVAILABLE, SQLSTATE_REPEAT,    NULL},
     {"0A000", TH_E_UNAVAILABLE, SQLSTATE_RECONNECT, "the schema was changed under us"},
     {"26000", TH_E_UNAVAILABLE, SQLSTATE_RECONNECT, "a pooler lost what belongs to our session: connect to the server itself"},
-    {"25006", TH_E_UNAVAILABLE, SQLSTATE_RECONNECT, "this server is read-only: name the primary, or all servers and target_session_attrs=read-write"},
+    {SQLSTATE_READ_ONLY, TH_E_UNAVAILABLE, SQLSTATE_RECONNECT, "this server is read-only: name the primary, or all servers and target_session_attrs=read-write"},
     {"25P03", TH_E_UNAVAILABLE, SQLSTATE_RECONNECT, NULL},
     {"28P01", TH_E_UNAVAILABLE, SQLSTATE_RECONNECT, "set the right password in the URL, PGPASSWORD or a passfile"},
     {"28",    TH_E_UNAVAILABLE, SQLSTATE_RECONNECT, "look at the user in the URL and at the server's pg_hba.conf"},

@@ -8,6 +8,8 @@
 
 #include <taskharbor/error.h>
 
+#define SQLSTATE_READ_ONLY "25006"
+
 enum sqlstate_remedy {
     SQLSTATE_REPORT,    /* nothing was changed, and the connection is fine */
     SQLSTATE_REPEAT,    /* we lost against somebody: the same again may work */

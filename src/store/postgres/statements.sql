@@ -9,6 +9,8 @@ COMMIT
 ROLLBACK
 -- name: clock
 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+-- name: read_only
+SELECT 1 WHERE current_setting('transaction_read_only')::boolean
 -- name: schema
 SELECT version, usable_from FROM meta
 
