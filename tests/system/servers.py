@@ -159,7 +159,8 @@ class Postgres(Server):
 
     @contextlib.contextmanager
     def session(self, text=""):
-        """A connection that has carried this out and stays, with its locks, until it is left."""
+        """A connection that has carried this out and stays, with its locks, until it is left. What it
+        yields makes it do more, and does not wait for that."""
         command = [os.path.join(POSTGRES_BIN, "psql"), "-X", "-q", "-h", "127.0.0.1",
                    "-p", str(self.port), "-U", "taskharbor", "-d", "taskharbor"]
         with subprocess.Popen(command, cwd=self.folder, stdin=subprocess.PIPE,
@@ -170,7 +171,11 @@ class Postgres(Server):
             said = psql.stdout.readline()
             if said != "done\n":
                 raise RuntimeError(said)
-            yield
+
+            def go_on(more):
+                psql.stdin.write(more + "\n")
+                psql.stdin.flush()
+            yield go_on
             psql.communicate()
 
 

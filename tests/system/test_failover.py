@@ -62,6 +62,32 @@ class Standby(PairCase):
         self.assertEqual(self.check({}), (0, ""))
         self.assertEqual([job["state"] for job in self.jobs()], ["ready"])
 
+    LOCK = "LOCK taskharbor.%s IN ACCESS EXCLUSIVE MODE;"
+
+    @staticmethod
+    def is_locked(server, table):
+        return server.sql("SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted"
+                          f" AND relation = 'taskharbor.{table}'::regclass") == "1"
+
+    def test_a_look_that_the_standby_cancels_is_told_as_that_and_can_be_repeated(self):
+        self.standby.sql("ALTER SYSTEM SET max_standby_streaming_delay = 0")
+        self.standby.sql("SELECT pg_reload_conf()")
+        job_id, alone = self.enqueue("quick"), self.at(self.standby)
+        with self.primary.session("BEGIN;" + self.LOCK % "run") as go_on:
+            self.primary.sql("SELECT pg_switch_wal()")  # so that the standby hears of the lock at once
+            wait_for(lambda: self.is_locked(self.standby, "run"), "the lock to arrive")
+            with subprocess.Popen([self.program, "show", job_id], stdout=subprocess.PIPE, text=True,
+                                  stderr=subprocess.PIPE, env=self.environment_with(alone, True)) as look:
+                wait_for(lambda: self.standby.sql("SELECT count(*) FROM pg_stat_activity WHERE"
+                                                  " wait_event_type = 'Lock'") != "0", "it to wait")
+                go_on(self.LOCK % "job")  # it has read from there already
+                wait_for(lambda: self.is_locked(self.primary, "job"), "the lock")
+                self.primary.sql("SELECT pg_switch_wal()")
+                said = look.communicate()[1]
+        self.assertEqual((look.returncode, said), (69, "thctl: postgres: canceling statement due to"
+                                                   " conflict with recovery\n"))
+        self.ok("show", job_id, env=alone)
+
 
 class Producer(threading.Thread):
     """Enqueues one job after the other, and remembers those that it was told are stored."""

@@ -3,6 +3,7 @@ What a PostgreSQL or a Redis can answer other than what it was asked for: one se
 nothing half-written, a pool that goes on by itself, and no secret anywhere.
 """
 import contextlib
+import json
 import os
 import secrets
 import signal
@@ -58,8 +59,8 @@ class ServerCase(GateCase):
     def at(self, url):
         return {"TASKHARBOR_BACKEND": url + self.store}
 
-    def calm_pool(self, **how):
-        return self.start_pool(self.handlers, CALM, **how)
+    def calm_pool(self, **settings):
+        return self.start_pool(self.handlers, {**CALM, **settings})
 
     def assert_one_outage(self, pool, *names):
         """Each of these has lost the store once and has it back, and nobody has died of it."""
@@ -277,6 +278,89 @@ class OnPostgres(Both, ServerCase):
         self.assert_untouched(self.enqueue("quick"))
         self.assert_one_outage(pool, "heartbeater")
         self.assertEqual(pool.stop(), 0)
+
+
+    # ---- races that the server ends ----
+
+    def wait_blocked(self):
+        """Until a statement of ours waits for somebody."""
+        wait_for(lambda: self.server.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                                         " AND application_name = 'taskharbor'") != "0", "it to wait")
+
+    def test_whoever_loses_a_deadlock_tries_again_and_nobody_notices(self):
+        schema = self.store.partition("=")[2]
+        ids = [self.enqueue("quick", "1", "--key", key) for key in "ab"]
+        lock = f"UPDATE {schema}.keyed SET key = key WHERE key = '%s';"
+        lines = "".join('{"type": "quick", "payload": 2, "key": "%s"}\n' % key for key in "ab")
+        deadlocks = self.server.log_text().count("deadlock detected")
+        # The other one would wait for an hour before it looks for a deadlock, so it is us who lose.
+        with self.server.session("SET deadlock_timeout = '1h'; BEGIN;" + lock % "b") as go_on, \
+                subprocess.Popen([self.program, "--json", "enqueue", "--bulk", "-"], cwd=self.folder,
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 stderr=subprocess.DEVNULL, text=True,
+                                 env=self.environment_with(None, True)) as bulk:
+            bulk.stdin.write(lines)
+            bulk.stdin.close()
+            self.wait_blocked()
+            go_on(lock % "a")
+            wait_for(lambda: self.server.log_text().count("deadlock detected") == deadlocks + 1,
+                     "a deadlock")
+            go_on("COMMIT;")
+            answers = [json.loads(line) for line in bulk.stdout]
+        self.assertEqual(bulk.returncode, 0)
+        self.assertEqual([(answer["id"], answer["updated"]) for answer in answers],
+                         [(job_id, True) for job_id in ids])
+        self.assertEqual([(job["id"], job["payload"]) for job in self.jobs()],
+                         [(job_id, 2) for job_id in ids])
+
+    def fail_often(self, table, code):
+        """Of each three inserts into the table the first two are a race that was lost."""
+        schema, name = self.store.partition("=")[2], f"{table}_{code}"
+        self.server.sql(f"""
+            CREATE SEQUENCE {schema}.{name};
+            CREATE FUNCTION {schema}.{name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                IF nextval('{schema}.{name}') % 3 <> 0 THEN
+                    RAISE EXCEPTION 'a race was lost' USING ERRCODE = '{code}';
+                END IF;
+                RETURN NULL;
+            END $$;
+            CREATE TRIGGER {name} AFTER INSERT ON {schema}.{table} FOR EACH STATEMENT
+                EXECUTE FUNCTION {schema}.{name}()""")
+
+    def test_lost_races_of_all_who_write_are_tried_again_and_each_job_runs_once(self):
+        for table, code in (("job", "40001"), ("lease", "40P01"), ("ended", "40001")):
+            self.fail_often(table, code)
+        pool = self.calm_pool()
+        self.open_gate()
+        ids = [self.enqueue("held") for _ in range(5)]
+        for job_id in ids:
+            self.assert_untouched(job_id)
+            self.assertEqual(len(self.starts(job_id)), 1)
+        self.assertEqual([job["id"] for job in self.jobs()], ids)
+        self.assertEqual(self.objects("stats")[0]["done_total"], len(ids))
+        self.assertEqual(pool.events("store_lost"), [])
+        self.assertEqual(pool.stop(), 0)
+
+    def test_a_server_whose_transactions_are_serializable_runs_jobs_as_any_other(self):
+        self.server.sql("ALTER DATABASE taskharbor SET default_transaction_isolation = serializable")
+        self.addCleanup(self.server.sql, "ALTER DATABASE taskharbor RESET default_transaction_isolation")
+        failures = self.server.log_text().count("could not serialize")
+        pools = [self.calm_pool(num_workers=4) for _ in range(2)]
+        lines = "".join('{"type": "quick", "key": "%d"}\n' % number for number in range(20))
+        producers = [threading.Thread(target=self.ok, args=("enqueue", "--bulk", "-"),
+                                      kwargs={"stdin": lines + '{"type": "quick"}\n' * 30}) for _ in range(4)]
+        for producer in producers:
+            producer.start()
+        for producer in producers:
+            producer.join()
+        wait_for(lambda: {job["state"] for job in self.jobs()} <= {"done", "cancelled"}, "the end of all")
+        done = [job for job in self.jobs() if job["state"] == "done"]
+        self.assertEqual({(job["executions"], job["attempts"], job["stalls"]) for job in done}, {(1, 0, 0)})
+        self.assertEqual(self.objects("stats")[0]["done_total"], len(done))
+        self.assertEqual(self.server.log_text().count("could not serialize"), failures)
+        for pool in pools:
+            self.assertEqual(pool.events("store_lost"), [])
+            self.assertEqual(pool.stop(), 0)
 
 
 class OnRedis(Both, ServerCase):

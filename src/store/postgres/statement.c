@@ -332,6 +332,12 @@ static bool talk(struct statement *statement, usec_t deadline, struct reply *rep
     return true;
 }
 
+/* One that has failed takes nothing more, so a statement of it cannot be repeated alone. */
+static bool is_in_transaction(const struct postgres *postgres)
+{
+    return postgres->conn != NULL && PQtransactionStatus(postgres->conn) != PQTRANS_IDLE;
+}
+
 /* Whether to try again after this error, which is reported otherwise. */
 static bool shall_repeat(struct statement *statement, const PGresult *failure, int attempt,
                          struct error *err)
@@ -342,7 +348,7 @@ static bool shall_repeat(struct statement *statement, const PGresult *failure, i
     postgres_error(failure, err);
     if (remedy == SQLSTATE_RECONNECT)
         postgres_drop(statement->postgres);
-    if (remedy != SQLSTATE_REPEAT || attempt == ATTEMPTS)
+    if (remedy != SQLSTATE_REPEAT || attempt == ATTEMPTS || is_in_transaction(statement->postgres))
         return false;
     clock_sleep(PAUSE * attempt);
     return true;
@@ -391,8 +397,7 @@ bool statement_end_read(struct postgres *postgres, bool work, struct error *err)
 
     if (work)
         return run_plain(postgres, SQL_COMMIT, err);
-    if (postgres->conn != NULL && PQtransactionStatus(postgres->conn) != PQTRANS_IDLE &&
-        !run_plain(postgres, SQL_ROLLBACK, &ignored))
+    if (is_in_transaction(postgres) && !run_plain(postgres, SQL_ROLLBACK, &ignored))
         postgres_drop(postgres);
     return false;
 }
