@@ -101,6 +101,12 @@ Suite *variables_suite(void);
 /* store */
 Suite *conninfo_suite(void);
 Suite *heads_suite(void);
+Suite *redis_address_suite(void);
+Suite *redis_class_suite(void);
+Suite *redis_cluster_suite(void);
+Suite *redis_names_suite(void);
+Suite *redis_record_suite(void);
+Suite *redis_show_suite(void);
 Suite *scratch_suite(void);
 Suite *sqlstate_suite(void);
 Suite *url_suite(void);

@@ -68,6 +68,8 @@ static bool parse_host(struct redis_address *address, const char *text, size_t l
 
     if (name_length == 0)
         return refuse(address, "names no host", err);
+    if (name[0] == '[' || (bracket != NULL && rest != end))
+        return refuse(address, "an IPv6 address stands in brackets, as in [::1]:6379", err);
     if (!url_decode(name, name_length, &address->arena, &host->name, err))
         return false;
     host->port = address->master != NULL ? PORT_SENTINEL : PORT_REDIS;

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "store/redis/redis_command.h"
 
+#include <limits.h>
 #include <string.h>
 
 #define TOKEN_SIZE sizeof(((struct lease_token *)NULL)->bytes)
@@ -100,19 +101,37 @@ static struct cursor cursor_at(const redisReply *text, size_t skipped)
     return (struct cursor){ok ? text->str + skipped : "", ok ? text->str + text->len : "", ok};
 }
 
-/* Digits, perhaps with a sign before them, and the space behind them. */
+/* Digits and the space behind them: of no more than 18, so that sums of moments do not overflow. */
 static int64_t take_number(struct cursor *cursor)
 {
-    bool negative = cursor->at < cursor->end && *cursor->at == '-';
-    const char *start = cursor->at += negative;
-    uint64_t number = 0;
+    const char *start = cursor->at;
+    int64_t number = 0;
 
-    while (cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9')
-        number = number * 10 + (uint64_t)(*cursor->at++ - '0');
-    cursor->ok = cursor->ok && cursor->at > start && cursor->at - start < 20 &&
-                 cursor->at < cursor->end && *cursor->at == ' ';
+    while (cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9' &&
+           cursor->at - start < REDIS_MOMENT_DIGITS)
+        number = number * 10 + (*cursor->at++ - '0');
+    cursor->ok = cursor->ok && cursor->at > start && cursor->at < cursor->end && *cursor->at == ' ';
     cursor->at += cursor->at < cursor->end;
-    return (int64_t)(negative ? 0 - number : number);
+    return number;
+}
+
+/* The same, no more than `max`. */
+static int take_int(struct cursor *cursor, int max)
+{
+    int64_t number = take_number(cursor);
+
+    cursor->ok = cursor->ok && number <= max;
+    return cursor->ok ? (int)number : 0;
+}
+
+/* The same with a sign before it, perhaps. */
+static int take_signed(struct cursor *cursor)
+{
+    bool negative = cursor->at < cursor->end && *cursor->at == '-';
+
+    cursor->at += negative;
+    int number = take_int(cursor, INT_MAX);
+    return negative ? -number : number;
 }
 
 /* So many bytes as text; NULL when there are none. */
@@ -135,17 +154,17 @@ bool redis_record_job(const redisReply *text, struct arena *arena, struct job *j
     struct cursor cursor = cursor_at(text, 2);
 
     job->ref = take_number(&cursor);
-    job->priority = (int)take_number(&cursor);
+    job->priority = take_int(&cursor, JOB_PRIORITY_MAX);
     job->due = take_number(&cursor);
     job->run_at = take_number(&cursor);
     job->timeout = take_number(&cursor);
-    job->max_attempts = (int)take_number(&cursor);
-    job->max_stalls = (int)take_number(&cursor);
-    job->attempts = (int)take_number(&cursor);
-    job->stalls = (int)take_number(&cursor);
+    job->max_attempts = take_int(&cursor, INT_MAX);
+    job->max_stalls = take_int(&cursor, INT_MAX);
+    job->attempts = take_int(&cursor, INT_MAX);
+    job->stalls = take_int(&cursor, INT_MAX);
     job->executions = take_number(&cursor);
     job->created_at = take_number(&cursor);
-    job->update = keyed_flags_unpack((int)take_number(&cursor));
+    job->update = keyed_flags_unpack(take_int(&cursor, INT_MAX));
     job->encoding = take_number(&cursor) == JOB_RAW ? JOB_RAW : JOB_JSON;
     int64_t type = take_number(&cursor), key = take_number(&cursor),
             idempotency_key = take_number(&cursor);
@@ -167,7 +186,7 @@ bool redis_record_lease(const redisReply *text, struct arena *arena, struct job 
     job->expires_at = take_number(&cursor);
     job->executions = take_number(&cursor);
     job->started_at = take_number(&cursor);
-    job->worker = (int)take_number(&cursor);
+    job->worker = take_int(&cursor, INT_MAX);
     job->cancel_requested_at = take_number(&cursor);
     job->pool = take_rest(&cursor, arena);
     return cursor.ok;
@@ -177,14 +196,14 @@ static void take_last_run(struct cursor *cursor, struct job *job, struct job_run
 {
     bool has_run = take_number(cursor) == 1;
 
-    job->worker = (int)take_number(cursor);
+    job->worker = take_int(cursor, INT_MAX);
     job->started_at = take_number(cursor);
     *run = (struct job_run){.execution = has_run ? job->executions : 0, .outcome = RUN_DONE};
     run->wall = take_number(cursor);
     run->user = take_number(cursor);
     run->system = take_number(cursor);
     run->max_rss_kb = take_number(cursor);
-    run->exit_code = (int)take_number(cursor);
+    run->exit_code = take_signed(cursor);
     run->worker = job->worker;
     run->started_at = job->started_at;
 }
@@ -214,10 +233,10 @@ bool redis_record_end(const redisReply *text, struct arena *arena, struct job *j
         return false;
     if (text->str[1] == 'T')
         memcpy(job->token.bytes, text->str + 2, TOKEN_SIZE);
-    (void)take_number(&cursor); /* the kind that ended it */
+    (void)take_signed(&cursor); /* the kind that ended it */
     job->executions = take_number(&cursor);
-    job->attempts = (int)take_number(&cursor);
-    job->stalls = (int)take_number(&cursor);
+    job->attempts = take_int(&cursor, INT_MAX);
+    job->stalls = take_int(&cursor, INT_MAX);
     job->ended_at = take_number(&cursor);
     take_last_run(&cursor, job, last_run);
     job->cancel_requested_at = take_number(&cursor);
@@ -232,15 +251,15 @@ bool redis_record_run(const redisReply *text, struct arena *arena, struct job_ru
     struct cursor cursor = cursor_at(text, 0);
 
     run->execution = take_number(&cursor);
-    run->outcome = (enum run_outcome)take_number(&cursor);
-    run->worker = (int)take_number(&cursor);
+    run->outcome = (enum run_outcome)take_int(&cursor, RUN_STALLED);
+    run->worker = take_int(&cursor, INT_MAX);
     run->started_at = take_number(&cursor);
     run->wall = take_number(&cursor);
     run->user = take_number(&cursor);
     run->system = take_number(&cursor);
     run->max_rss_kb = take_number(&cursor);
-    run->exit_code = (int)take_number(&cursor);
-    run->signal = (int)take_number(&cursor);
+    run->exit_code = take_signed(&cursor);
+    run->signal = take_int(&cursor, INT_MAX);
     bool has_error = take_number(&cursor) == 1;
     run->pool = take_text(&cursor, take_number(&cursor), arena);
     run->error = take_rest(&cursor, arena);

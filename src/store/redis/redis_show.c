@@ -8,6 +8,14 @@
 
 #define FIELDS 7 /* id, state, record, lease, end, detail, runs */
 
+/* What somebody else wrote must not be taken for one of our numbers. */
+static int within(const redisReply *number, int max, int otherwise)
+{
+    int64_t value = redis_reply_int(number);
+
+    return value >= 0 && value <= max ? (int)value : otherwise;
+}
+
 static void read_detail_field(const char *name, const redisReply *value, struct arena *arena,
                               struct job *job)
 {
@@ -16,7 +24,7 @@ static void read_detail_field(const char *name, const redisReply *value, struct 
     else if (text_equal(name, "failed_at"))
         job->failed_at = redis_reply_int(value);
     else if (text_equal(name, "reason"))
-        job->reason = (enum job_reason)redis_reply_int(value);
+        job->reason = (enum job_reason)within(value, REASON_CANNOT_START, REASON_NONE);
     else if (text_equal(name, "exit_code"))
         job->exit_code = (int)redis_reply_int(value);
     else if (text_equal(name, "signal"))
@@ -76,7 +84,7 @@ static bool read_job(redisReply *const *fields, const char *queue, struct job_li
         return error_no_memory(err);
     bool read = redis_reply_uuid(fields[0], &job->id) && redis_record_job(fields[2], arena, job);
     job->queue = queue;
-    job->state = (enum job_state)redis_reply_int(fields[1]);
+    job->state = (enum job_state)within(fields[1], JOB_CANCELLED, JOB_DEAD);
     if (fields[3]->len > 0)
         read = redis_record_lease(fields[3], arena, job) && read;
     else if (fields[4]->len > 0)
