@@ -5,6 +5,7 @@
 -- 'updated'.
 -- parts: base record place standing ending twins arrival
 
+local LAYOUT = 1 -- that this script writes, as NEWEST in src/store/redis/redis_schema.c
 local INSIDE = 1024 -- longer payloads have a hash of their own
 local WINDOW = 24 * 3600 * 1000000
 local FLAGS = {always = 0, never = 8, if_earlier = 16, if_later = 24}
@@ -29,6 +30,12 @@ local function is_key(key)
     return #key <= 256 and (key == '' or string.find(key, '%S') ~= nil)
 end
 
+-- The oldest program that may write. In a cluster the version may be out of a script's reach.
+local function usable_from(base)
+    local found = redis.pcall('HGET', match(base, '^(.-):{') .. ':schema', 'usable_from')
+    return type(found) == 'string' and tonumber(found) or 0
+end
+
 local function time_now()
     local time = call('TIME')
     return time[1] .. pad(time[2], 6)
@@ -44,6 +51,9 @@ end
 
 if #KEYS ~= 2 or KEYS[2] ~= KEYS[1] .. 'state' or not match(KEYS[1], '^.-:{[A-Za-z0-9_.:-]+}:$') then
     return refuse('the keys are PREFIX:{QUEUE}: and PREFIX:{QUEUE}:state')
+end
+if usable_from(KEYS[1]) > LAYOUT then
+    return redis.error_reply('VERSION this script is too old for the jobs here: use that of the installed TaskHarbor')
 end
 for i = 1, #ARGV, 2 do
     if not said[ARGV[i]] or not ARGV[i + 1] then
