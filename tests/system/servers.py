@@ -204,7 +204,9 @@ class Redis(Server):
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self.settings = {
             "port": self.port, "bind": "127.0.0.1", "dir": folder, "save": "", "appendonly": "yes",
-            "appendfsync": "always" if durable else "everysec", **dict(settings)}
+            "appendfsync": "always" if durable else "everysec",
+            "repl-diskless-sync-delay": 0,  # else a replica waits 5 s for others to come
+            **dict(settings)}
 
     def command(self):
         return ["redis-server", *(word for name, value in self.settings.items()
@@ -219,7 +221,9 @@ class Redis(Server):
 
     def cli(self, *words):
         """What redis-cli prints for it."""
-        return subprocess.run(["redis-cli", "-p", str(self.port), *words], check=False,
+        password = self.settings.get("requirepass")
+        environment = {**os.environ, "REDISCLI_AUTH": password} if password else None
+        return subprocess.run(["redis-cli", "-p", str(self.port), *words], check=False, env=environment,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout.strip()
 
 
@@ -258,15 +262,17 @@ class RedisCluster:
 
 
 class Sentinel(Redis):
-    """One sentinel that alone decides, to watch over one master."""
+    """One sentinel that alone decides, to watch over one master with a password; so has the sentinel."""
 
-    def __init__(self, folder, master):
-        super().__init__(folder)
+    def __init__(self, folder, master, password):
+        super().__init__(folder, settings={"requirepass": password})
         self.url = f"redis+sentinel://127.0.0.1:{self.port}/jobs/0"
         self.config = os.path.join(folder, "sentinel.conf")
         with open(self.config, "w", encoding="utf-8") as config:
             config.write(f"port {self.port}\nbind 127.0.0.1\ndir {folder}\n"
+                         f"requirepass {password}\n"
                          f"sentinel monitor jobs 127.0.0.1 {master.port} 1\n"
+                         f"sentinel auth-pass jobs {master.settings['requirepass']}\n"
                          "sentinel down-after-milliseconds jobs 1000\n"
                          "sentinel failover-timeout jobs 10000\n")
 

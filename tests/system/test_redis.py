@@ -48,13 +48,15 @@ class ServerCase(DaemonCase):
 class RedisCase(ServerCase):
     """A test with a Redis of its own."""
 
+    settings = {}
+
     def setUp(self):
         super().setUp()
-        self.server = self.run_server(Redis(self.place("redis")))
+        self.server = self.run_server(Redis(self.place("redis"), settings=self.settings))
         self.backend = self.server.url
 
     def run_replica(self):
-        replica = self.run_server(Redis(self.place("replica")))
+        replica = self.run_server(Redis(self.place("replica"), settings=self.settings))
         replica.cli("REPLICAOF", "127.0.0.1", str(self.server.port))
         wait_for(lambda: "master_link_status:up" in replica.cli("INFO", "replication"), "the replica")
         return replica
@@ -208,19 +210,32 @@ class Faults(RedisCase):
 
 
 class Failover(RedisCase):
+    settings = {"requirepass": "s3rvers", "masterauth": "s3rvers"}
+
+    def refuse_other_passwords(self, url):
+        for other, says in (("", "wants a password of its own"),
+                            ("?sentinel_password=s3rvers", "does not accept this user and password")):
+            refused = self.refuses(69, says, "stats", **self.at(url + other))
+            self.assertIn("sentinel", refused.err)
+            self.assertNotIn("s3rvers", refused.err)
+
     def test_a_pool_follows_the_sentinel_to_the_new_master(self):
         replica = self.run_replica()
-        sentinel = self.run_server(Sentinel(self.place("sentinel"), self.server))
+        sentinel = self.run_server(Sentinel(self.place("sentinel"), self.server, "s3ntinels"))
         wait_for(lambda: "num-slaves\n1\n" in sentinel.cli("SENTINEL", "MASTER", "jobs") + "\n",
                  "the sentinel to know of the replica")
-        self.backend = sentinel.url
-        self.start_pool(HANDLERS)
+        url = sentinel.url.replace("//", "//:s3rvers@")
+        self.refuse_other_passwords(url)
+        self.backend = url + "?sentinel_password=s3ntinels"
+        pool = self.start_pool(HANDLERS)
         self.run_job("work")
         self.server.kill()
         wait_for(lambda: str(replica.port) in sentinel.cli("SENTINEL", "get-master-addr-by-name", "jobs"),
                  "the failover")
         wait_for(lambda: self.thctl("stats").code == 0, "the new master")
         self.run_job("work")
+        for secret in ("s3rvers", "s3ntinels"):
+            self.assertNotIn(secret, pool.log_text())
 
 
 class Cluster(ServerCase):

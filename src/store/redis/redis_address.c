@@ -17,7 +17,8 @@
 #define EXPECTED         "write redis://[user:password@]host:6379/0"
 #define EXPECTED_MASTERS "write redis+sentinel://host:26379,host:26379/master-name/0"
 
-static const char *const option_names[] = {"prefix", "wait_replicas"};
+static const char *const option_names[] = {"prefix", "wait_replicas", "sentinel_username",
+                                           "sentinel_password"};
 
 static const char *expected(const struct redis_address *address)
 {
@@ -164,6 +165,21 @@ static bool parse_replicas(struct redis_address *address, const char *value, str
     return true;
 }
 
+static bool parse_sentinel_login(struct redis_address *address, const char *user,
+                                 const char *password, struct error *err)
+{
+    if (address->master == NULL && (user != NULL || password != NULL))
+        return error_set(err, TH_E_INVALID,
+                         "%s: sentinel_username and sentinel_password are for redis+sentinel://",
+                         address->shown);
+    if (user != NULL && password == NULL)
+        return error_set(err, TH_E_INVALID, "%s: sentinel_username needs a sentinel_password",
+                         address->shown);
+    address->sentinel_user = arena_text(&address->arena, user);
+    address->sentinel_password = arena_text(&address->arena, password);
+    return true;
+}
+
 static bool parse(const struct store_url *url, struct redis_address *address, struct error *err)
 {
     const char *location = url->text + strlen(url->scheme) + 1;
@@ -176,6 +192,8 @@ static bool parse(const struct store_url *url, struct redis_address *address, st
            parse_location(address, location, err) &&
            parse_prefix(address, url_option(url, "prefix"), err) &&
            parse_replicas(address, url_option(url, "wait_replicas"), err) &&
+           parse_sentinel_login(address, url_option(url, "sentinel_username"),
+                                url_option(url, "sentinel_password"), err) &&
            (!address->arena.failed || error_no_memory(err));
 }
 
@@ -189,10 +207,16 @@ bool redis_address_parse(const struct store_url *url, struct redis_address *addr
     return false;
 }
 
+static void wipe(const char *secret)
+{
+    if (secret != NULL)
+        explicit_bzero((char *)secret, strlen(secret));
+}
+
 void redis_address_done(struct redis_address *address)
 {
-    if (address->password != NULL)
-        explicit_bzero((char *)address->password, strlen(address->password));
+    wipe(address->password);
+    wipe(address->sentinel_password);
     arena_done(&address->arena);
     *address = (struct redis_address){0};
 }

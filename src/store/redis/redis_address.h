@@ -4,7 +4,8 @@
  *   redis://[[USER]:PASSWORD@]HOST[:PORT][/DB]
  *   redis+sentinel://[[USER]:PASSWORD@]HOST[:PORT],HOST[:PORT].../MASTER[/DB]
  *
- * Our own options: prefix, wait_replicas.
+ * USER and PASSWORD are the server's; sentinels have their own. Our own options: prefix,
+ * wait_replicas, sentinel_username, sentinel_password.
  */
 #ifndef REDIS_ADDRESS_H
 #define REDIS_ADDRESS_H
@@ -26,8 +27,10 @@ struct redis_address {
     const char *user;     /* NULL: the default user */
     const char *password; /* NULL: none */
     struct redis_host hosts[REDIS_HOSTS_MAX];
-    size_t host_count;  /* 1, or as many sentinels as are named */
-    const char *master; /* what the sentinels call it; NULL: `hosts` has the server itself */
+    size_t host_count;         /* 1, or as many sentinels as are named */
+    const char *master;        /* what the sentinels call it; NULL: `hosts` has the server itself */
+    const char *sentinel_user; /* NULL: their default user */
+    const char *sentinel_password; /* NULL: none */
     int database;
     const char *prefix; /* of all keys */
     int wait_replicas;

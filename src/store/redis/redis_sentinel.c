@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "store/redis/redis_class.h"
 #include "store/redis/redis_connection.h"
 
 #include <stdio.h>
@@ -21,19 +22,43 @@ static usec_t soon(const struct redis *redis)
     return end < redis->deadline ? end : redis->deadline;
 }
 
-/* Sentinels have users of their own; the server's password is not theirs. */
+/* Sentinels have users of their own: the server's password is never shown to them. */
+static bool open_sentinel(struct redis *redis, struct redis_host sentinel, struct redis_link *link,
+                          struct error *err)
+{
+    const struct redis_address login = {.user = redis->address.sentinel_user,
+                                        .password = redis->address.sentinel_password};
+
+    return redis_link_open(link, sentinel, &login, soon(redis), err) ||
+           error_prefix(err, "sentinel");
+}
+
+static bool refuse(struct redis_host sentinel, const char *reply, struct error *err)
+{
+    if (text_starts_with(reply, "NOAUTH"))
+        return error_set(err, TH_E_UNAVAILABLE,
+                         "redis: the sentinel %s:%d wants a password of its own: put it into the "
+                         "URL, ?sentinel_password=",
+                         sentinel.name, sentinel.port);
+    redis_class_error(reply, err);
+    return error_prefix(err, "redis: the sentinel %s:%d", sentinel.name, sentinel.port);
+}
+
 static bool ask_sentinel(struct redis *redis, struct redis_host sentinel,
                          struct redis_host *master_out, struct error *err)
 {
     const char *const words[] = {"SENTINEL", "get-master-addr-by-name", redis->address.master};
-    const struct redis_address nobody = {0};
     CLEANUP(redis_link_close) struct redis_link link = {0};
     REDIS_REPLY reply = NULL;
     int64_t port;
 
-    if (!redis_link_open(&link, sentinel, &nobody, soon(redis), err) ||
-        !redis_link_ask(&link, words, COUNT_OF(words), soon(redis), &reply, err))
+    if (!open_sentinel(redis, sentinel, &link, err))
         return false;
+    redis_link_add_words(&link, words, COUNT_OF(words));
+    if (!redis_link_reply(&link, soon(redis), &reply, err))
+        return error_prefix(err, "sentinel");
+    if (reply->type == REDIS_REPLY_ERROR)
+        return refuse(sentinel, reply->str, err);
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 ||
         !text_to_int(reply->element[1]->str, 1, 65535, &port))
         return error_set(err, TH_E_UNAVAILABLE, "redis: the sentinel %s:%d knows no '%s'",

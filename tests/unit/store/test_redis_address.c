@@ -117,6 +117,34 @@ START_TEST(options_are_our_own)
 }
 END_TEST
 
+static const struct {
+    const char *rule, *url, *user, *password, *sentinel_user, *sentinel_password, *shown;
+} sentinel_logins[] = {
+    {"nobody", "redis+sentinel://s/jobs", NULL, NULL, NULL, NULL, "redis+sentinel://s/jobs"},
+    {"the server's password is not for them", "redis+sentinel://:a@s/jobs", NULL, "a", NULL, NULL,
+     "redis+sentinel://:***@s/jobs"},
+    {"they have their own", "redis+sentinel://:a@s/jobs?sentinel_password=b%26c", NULL, "a", NULL,
+     "b&c", "redis+sentinel://:***@s/jobs?sentinel_password=***"},
+    {"and their own users", "redis+sentinel://s/jobs?sentinel_username=eve&sentinel_password=b",
+     NULL, NULL, "eve", "b", "redis+sentinel://s/jobs?sentinel_username=eve&sentinel_password=***"},
+};
+
+START_TEST(sentinels_have_users_of_their_own)
+{
+    CLEANUP(redis_address_done) struct redis_address address = {0};
+    const char *rule = sentinel_logins[_i].rule;
+    struct error err = {0};
+
+    ck_assert_msg(parse(sentinel_logins[_i].url, &address, &err), "%s: %s", rule, err.text);
+    ck_assert_msg(same(address.user, sentinel_logins[_i].user), "%s", rule);
+    ck_assert_msg(same(address.password, sentinel_logins[_i].password), "%s", rule);
+    ck_assert_msg(same(address.sentinel_user, sentinel_logins[_i].sentinel_user), "%s", rule);
+    ck_assert_msg(same(address.sentinel_password, sentinel_logins[_i].sentinel_password), "%s",
+                  rule);
+    ck_assert_str_eq(address.shown, sentinel_logins[_i].shown);
+}
+END_TEST
+
 #define WRITE          "write redis://[user:password@]host:6379/0"
 #define WRITE_SENTINEL "write redis+sentinel://host:26379,host:26379/master-name/0"
 
@@ -166,6 +194,12 @@ static const struct {
      "redis://h?wait_replicas=-1: wait_replicas is 0 to 100, not '-1'"},
     {"redis://h?wait_replicas=many",
      "redis://h?wait_replicas=many: wait_replicas is 0 to 100, not 'many'"},
+    {"redis://h?sentinel_password=x", "redis://h?sentinel_password=***: sentinel_username and "
+                                      "sentinel_password are for redis+sentinel://"},
+    {"redis://h?sentinel_username=x", "redis://h?sentinel_username=x: sentinel_username and "
+                                      "sentinel_password are for redis+sentinel://"},
+    {"redis+sentinel://s/j?sentinel_username=x",
+     "redis+sentinel://s/j?sentinel_username=x: sentinel_username needs a sentinel_password"},
     {"redis://h?prefx=x", "redis://h?prefx=x: unknown option 'prefx' (did you mean 'prefix'?)"},
 };
 
@@ -182,10 +216,15 @@ START_TEST(what_cannot_be_meant_is_refused_in_one_sentence)
 END_TEST
 
 static const char *const with_secrets[] = {
-    "redis://:sesame@db/x",         "redis://ada:sesame@db:0",
-    "redis://ada:open@sesame@a,b",  "redis+sentinel://:sesame@s/",
-    "redis://:sesame@db?prefix=",   "redis://:sesame@db?wait_replicas=x",
+    "redis://:sesame@db/x",
+    "redis://ada:sesame@db:0",
+    "redis://ada:open@sesame@a,b",
+    "redis+sentinel://:sesame@s/",
+    "redis://:sesame@db?prefix=",
+    "redis://:sesame@db?wait_replicas=x",
     "redis://db/0?password=sesame",
+    "redis://db/0?sentinel_password=sesame",
+    "redis+sentinel://s/jobs/x?sentinel_password=sesame",
 };
 
 START_TEST(a_refusal_does_not_show_the_password)
@@ -216,6 +255,7 @@ Suite *redis_address_suite(void)
     tcase_add_loop_test(group, a_url_says_where_the_server_is_and_who_we_are, 0, COUNT_OF(servers));
     tcase_add_loop_test(group, sentinels_are_a_list_and_have_a_name_for_the_server, 0,
                         COUNT_OF(sentinels));
+    tcase_add_loop_test(group, sentinels_have_users_of_their_own, 0, COUNT_OF(sentinel_logins));
     tcase_add_loop_test(group, options_are_our_own, 0, COUNT_OF(options));
     tcase_add_loop_test(group, what_cannot_be_meant_is_refused_in_one_sentence, 0,
                         COUNT_OF(refusals));
