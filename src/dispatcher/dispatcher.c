@@ -154,11 +154,31 @@ static void obey(void *context, const struct order *order, int fd)
 
 /* ---- the store ---- */
 
+/* What a dispatcher before this one handed out is in the table, whether or not it is known yet. */
+static bool holds_nothing(const struct dispatcher *dispatcher)
+{
+    struct hold_view view;
+    size_t position = 0;
+
+    return dispatcher->flights.count == 0 && dispatcher->outbox.count == 0 &&
+           !lease_table_next(dispatcher->process->leases, &position, &view);
+}
+
+/* A pool that has handed out nothing has nothing to mistake, and may start without those of its
+ * queues that are away. */
+static bool look_for_held(struct dispatcher *dispatcher, struct error *err)
+{
+    const bool may_wait = holds_nothing(dispatcher);
+
+    dispatcher->wants_recovery = !recovery_run(dispatcher, err);
+    return !dispatcher->wants_recovery || (may_wait && outage_may_pass(err));
+}
+
 /* Nothing else is done before: a result whose job is not known yet would be taken for one of a job
  * that is settled. */
 static bool recover(struct dispatcher *dispatcher, struct error *err)
 {
-    if (!backing_watch_bell(dispatcher, err) || !recovery_run(dispatcher, err))
+    if (!backing_watch_bell(dispatcher, err) || !look_for_held(dispatcher, err))
         return false;
     dispatcher->has_recovered = true;
     if (dispatcher->is_stopping)
@@ -284,6 +304,17 @@ static bool has_time(const struct dispatcher *dispatcher)
            workers_count(&dispatcher->workers);
 }
 
+/* Once no queue is away any more. Others that are may still be asked: then after the next scan. */
+static bool recover_rest(struct dispatcher *dispatcher, struct error *err)
+{
+    if (!dispatcher->wants_recovery || queues_miss_any(&dispatcher->queues) ||
+        clock_boot() < dispatcher->recover_at)
+        return true;
+    dispatcher->recover_at = clock_boot() + SCAN_INTERVAL;
+    dispatcher->wants_recovery = !recovery_run(dispatcher, err);
+    return !dispatcher->wants_recovery || outage_may_pass(err);
+}
+
 static bool serve_store(struct dispatcher *dispatcher, struct error *err)
 {
     dispatcher->is_pacing = dispatcher->has_exchanged = false;
@@ -297,20 +328,12 @@ static bool serve_store(struct dispatcher *dispatcher, struct error *err)
                        dispatcher->last_exchange + PACE);
         return true;
     }
-    if (!exchange_run(dispatcher, &dispatcher->has_exchanged, err))
+    if (!exchange_run(dispatcher, &dispatcher->has_exchanged, err) ||
+        !recover_rest(dispatcher, err))
         return bear_outage(dispatcher, err);
-    outage_end(&dispatcher->outage);
+    if (!queues_are_away(&dispatcher->queues))
+        outage_end(&dispatcher->outage);
     return true;
-}
-
-/* What a dispatcher before this one handed out is in the table, whether or not it is known yet. */
-static bool holds_nothing(const struct dispatcher *dispatcher)
-{
-    struct hold_view view;
-    size_t position = 0;
-
-    return dispatcher->flights.count == 0 && dispatcher->outbox.count == 0 &&
-           !lease_table_next(dispatcher->process->leases, &position, &view);
 }
 
 /* --once: whether nothing is ready, also of what has just become due. */

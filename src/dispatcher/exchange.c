@@ -14,8 +14,8 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "dispatcher/away.h"
 #include "dispatcher/conclude.h"
-#include "dispatcher/events.h"
 #include "dispatcher/handout.h"
 #include "dispatcher/mix.h"
 #include "dispatcher/results.h"
@@ -24,12 +24,13 @@
 #include "process/process.h"
 #include "store/store.h"
 
-static struct reservation wish(struct dispatcher *dispatcher, size_t room)
+static struct reservation wish(struct dispatcher *dispatcher, size_t room, struct error *away)
 {
     struct reservation wanted = {
         .queues = dispatcher->queues.shares,
         .queue_count = queues_share(&dispatcher->queues, room),
         .limits_out = dispatcher->queues.limits,
+        .away_out = away,
         .pool = dispatcher->process->pool,
         .lease_for = dispatcher->config->pool.lease,
     };
@@ -38,31 +39,25 @@ static struct reservation wish(struct dispatcher *dispatcher, size_t room)
     return wanted;
 }
 
-static bool ask(struct dispatcher *dispatcher, const struct reservation *wanted, usec_t now,
-                struct job_list *jobs_out, struct error *err)
+static bool ask(struct dispatcher *dispatcher, size_t from, const struct reservation *wanted,
+                usec_t now, struct job_list *jobs_out, struct error *err)
 {
     const struct outbox *outbox = &dispatcher->outbox;
-    const struct settlement_list finished = {outbox->settlements, outbox->count};
+    const struct settlement_list finished = {outbox->settlements + from, outbox->count - from};
+    enum th_error_code *verdicts = outbox->verdicts + from;
 
     if (wanted->queue_count == 0)
-        return store_settle(dispatcher->store, &finished, now, outbox->verdicts, err);
-    return store_exchange(dispatcher->store, &finished, wanted, now, outbox->verdicts, jobs_out,
-                          err);
+        return store_settle(dispatcher->store, &finished, now, verdicts, err);
+    return store_exchange(dispatcher->store, &finished, wanted, now, verdicts, jobs_out, err);
 }
 
-/* Whatever the verdict is, nothing is left to be done for these. */
-static bool let_go(struct dispatcher *dispatcher, struct error *err)
+/* Whatever the verdict is, nothing is left to be done for these, but for those that are kept. */
+static bool let_go(struct dispatcher *dispatcher, size_t from, struct error *err)
 {
-    struct outbox *outbox = &dispatcher->outbox;
-
     log_hold();
-    for (size_t i = 0; i < outbox->count; i++) {
-        events_log(outbox->flights[i], &outbox->settlements[i], outbox->verdicts[i]);
-        conclude_silently(dispatcher, outbox->flights[i]);
-    }
+    const bool sifted = away_sift(dispatcher, from, err);
     log_release();
-    outbox_clear(outbox);
-    return results_forget(dispatcher, err);
+    return sifted && results_forget(dispatcher, err);
 }
 
 static void measure(struct dispatcher *dispatcher, const struct job_list *jobs, usec_t clock_shift)
@@ -126,14 +121,17 @@ static bool settle_and_reserve(struct dispatcher *dispatcher, size_t room, struc
     const usec_t lease = dispatcher->config->pool.lease;
     const usec_t asked_at = clock_boot();
     const usec_t now = store_now(dispatcher->store);
-    const struct reservation wanted = wish(dispatcher, room);
+    const size_t from = outbox_first(&dispatcher->outbox, asked_at);
+    struct error away = {0};
+    const struct reservation wanted = wish(dispatcher, room, &away);
 
     dispatcher->last_exchange = asked_at;
-    if (!ask(dispatcher, &wanted, now, &jobs, err))
+    if (!ask(dispatcher, from, &wanted, now, &jobs, err))
         return error_prefix(err, "settle %zu jobs and reserve %zu", dispatcher->outbox.count, room);
     measure(dispatcher, &jobs, asked_at - now);
-    return let_go(dispatcher, err) &&
-           exchange_take_in(dispatcher, &jobs, asked_at + lease - lease / 3, err);
+    return let_go(dispatcher, from, err) &&
+           exchange_take_in(dispatcher, &jobs, asked_at + lease - lease / 3, err) &&
+           away_note(dispatcher, &away, err);
 }
 
 /* What is about to be settled makes room in its queue before the same exchange reserves. */
@@ -143,8 +141,10 @@ static void open_queues(struct dispatcher *dispatcher)
 
     for (size_t i = 0; i < outbox->count; i++)
         queues_note_end(&dispatcher->queues, outbox->settlements[i].queue);
-    const usec_t next = queues_note_time(&dispatcher->queues, clock_boot());
+    usec_t next = queues_note_time(&dispatcher->queues, clock_boot());
 
+    if (outbox->kept > 0 && (next == 0 || outbox->kept_until < next))
+        next = outbox->kept_until;
     if (next != 0)
         loop_set_timer(dispatcher->process->loop, &dispatcher->limit_timer, next);
 }
@@ -168,12 +168,18 @@ static size_t room_now(const struct dispatcher *dispatcher)
     return room_by_size(room_for(&facts), dispatcher->last_count, dispatcher->last_bytes);
 }
 
+/* To be settled now. */
+static bool has_results(const struct dispatcher *dispatcher)
+{
+    return outbox_first(&dispatcher->outbox, clock_boot()) < dispatcher->outbox.count;
+}
+
 bool exchange_run(struct dispatcher *dispatcher, bool *exchanged_out, struct error *err)
 {
     open_queues(dispatcher);
     const size_t room = room_now(dispatcher);
 
-    *exchanged_out = room > 0 || dispatcher->outbox.count > 0;
+    *exchanged_out = room > 0 || has_results(dispatcher);
     return *exchanged_out ? settle_and_reserve(dispatcher, room, err)
                           : results_forget(dispatcher, err);
 }

@@ -153,7 +153,7 @@ struct flight *flights_next(const struct flights *flights, size_t *position)
 static void count_one(struct flights_census *census, const struct flight *flight,
                       enum hold_state state)
 {
-    census->concluded += flight->is_concluded;
+    census->concluded += flight->is_concluded && !flight->is_kept;
     if (state == HOLD_HANDED && !flight->is_concluded) {
         census->waiting++;
         if (census->oldest_waiting == 0 || flight->handed_at < census->oldest_waiting)

@@ -35,6 +35,8 @@ struct flight {
     bool is_probe;              /* of a handler that could not be started */
     bool is_finished;           /* was, when the audit began */
     bool is_concluded;          /* its settlement is in the outbox */
+    bool is_kept;               /* and was sent: its queue is away */
+    usec_t kept_until;          /* boot time; its lease has ended then */
     bool wants_halt, is_halted; /* its worker shall stop it; has been told */
     enum halt_reason halt;
 };
@@ -72,9 +74,9 @@ struct flight *flights_next(const struct flights *flights, size_t *position);
 
 /* How they stand, by the lease table. */
 struct flights_census {
-    size_t waiting; /* handed out, not started */
-    size_t running; /* started, and no result yet */
-    size_t concluded;
+    size_t waiting;   /* handed out, not started */
+    size_t running;   /* started, and no result yet */
+    size_t concluded; /* and about to be settled */
     uint64_t youngest_started;
     usec_t oldest_waiting; /* boot time at which it was handed out; 0: none waits */
 };

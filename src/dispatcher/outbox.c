@@ -39,11 +39,45 @@ bool outbox_add(struct outbox *outbox, struct flight *flight, const struct settl
     return true;
 }
 
-void outbox_clear(struct outbox *outbox)
+size_t outbox_first(const struct outbox *outbox, usec_t now)
+{
+    return now < outbox->kept_until ? outbox->kept : 0;
+}
+
+static const struct job *copy_on_dead(struct arena *arena, const struct job *job)
+{
+    struct job *copy = job ? arena_alloc(arena, sizeof *copy) : NULL;
+
+    if (!copy)
+        return NULL;
+    *copy = *job; /* its names are the config's */
+    copy->payload = arena_bytes(arena, job->payload);
+    return copy;
+}
+
+bool outbox_keep(struct outbox *outbox, size_t from, size_t to, struct error *err)
+{
+    struct flight *flight = outbox->flights[from];
+    struct settlement settlement = outbox->settlements[from];
+
+    if (!flight->is_kept) {
+        settlement.error = arena_text(&flight->arena, settlement.error);
+        settlement.run.error = arena_text(&flight->arena, settlement.run.error);
+        settlement.result = arena_bytes(&flight->arena, settlement.result);
+        settlement.output = arena_bytes(&flight->arena, settlement.output);
+        settlement.on_dead = copy_on_dead(&flight->arena, settlement.on_dead);
+    }
+    flight->is_kept = true;
+    outbox->settlements[to] = settlement;
+    outbox->flights[to] = flight;
+    return !flight->arena.failed || error_no_memory(err);
+}
+
+void outbox_clear(struct outbox *outbox, size_t kept)
 {
     arena_done(&outbox->arena);
     outbox->arena = (struct arena){0};
-    outbox->count = 0;
+    outbox->count = outbox->kept = kept;
 }
 
 void outbox_done(struct outbox *outbox)

@@ -2,7 +2,8 @@
  * outbox.h - settlements that wait for the next exchange.
  *
  * They stay here until the store has answered: while it is away they are kept, and an exchange
- * whose answer was lost is repeated with the same tokens.
+ * whose answer was lost is repeated with the same tokens. Those of queues that alone are away are
+ * the first in it, and go with an exchange now and then.
  */
 #ifndef DISPATCHER_OUTBOX_H
 #define DISPATCHER_OUTBOX_H
@@ -20,11 +21,21 @@ struct outbox {
     struct flight **flights; /* of the settlement with the same index */
     enum th_error_code *verdicts;
     size_t count, capacity;
+    size_t kept;       /* as many of the first were sent before: their queues are away */
+    usec_t kept_until; /* boot time at which they are sent again */
 };
 
 bool outbox_add(struct outbox *outbox, struct flight *flight, const struct settlement *settlement,
                 struct error *err) MUST_CHECK;
-void outbox_clear(struct outbox *outbox);
+
+/* The first that goes with an exchange now: all from it on do. */
+size_t outbox_first(const struct outbox *outbox, usec_t now);
+
+/* Makes the settlement `from` number `to`, one that is kept. What it points to is copied. */
+bool outbox_keep(struct outbox *outbox, size_t from, size_t to, struct error *err) MUST_CHECK;
+
+/* Only the first `kept` remain. */
+void outbox_clear(struct outbox *outbox, size_t kept);
 
 /* Frees the flights that are in no lease table, too: nobody else has them. */
 void outbox_done(struct outbox *outbox);

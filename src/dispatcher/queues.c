@@ -106,6 +106,24 @@ bool queues_are_dry(const struct queues *queues)
     return true;
 }
 
+bool queues_are_away(const struct queues *queues)
+{
+    for (size_t i = 0; i < queues->count; i++) {
+        if (!queues->items[i].is_away)
+            return false;
+    }
+    return true;
+}
+
+bool queues_miss_any(const struct queues *queues)
+{
+    for (size_t i = 0; i < queues->count; i++) {
+        if (queues->items[i].is_away)
+            return true;
+    }
+    return false;
+}
+
 /* What a job costs. A turn can be divided by all small weights. */
 static int64_t cost_of(const struct queue_turn *queue)
 {
@@ -209,6 +227,7 @@ void queues_conclude(struct queues *queues, usec_t clock_shift)
 
         if (queue->asked == 0)
             continue;
+        queue->is_away = limit->is_away;
         if (queue->got < queue->asked)
             close_queue(queue, limit, clock_shift);
         limit++;

@@ -7,6 +7,8 @@
  *   full        a job of it has ended in this pool       open
  *   limited     its time has come                        open
  *
+ * A queue that is away, because the part of the store that has it does not answer, is limited.
+ *
  * Only open ones are asked, so a queue that cannot give costs nothing and holds up nobody.
  */
 #ifndef DISPATCHER_QUEUES_H
@@ -23,7 +25,7 @@ enum queue_state {
     QUEUE_OPEN,
     QUEUE_DRY,     /* nothing is ready, or it is paused */
     QUEUE_FULL,    /* something is ready, but as many run as may */
-    QUEUE_LIMITED, /* something is ready, but its rate is used up */
+    QUEUE_LIMITED, /* something may be ready, but its rate is used up, or it is away */
 };
 
 struct queue_turn {
@@ -34,6 +36,8 @@ struct queue_turn {
     int64_t had; /* jobs by their cost, more than the open queue that had least */
     enum queue_state state;
     usec_t limited_until; /* boot time */
+    bool is_away;         /* as of when it was asked last */
+    usec_t lost_at;       /* boot time at which people were told so; 0: they were not */
     size_t asked, got;
 };
 
@@ -61,6 +65,12 @@ bool queues_may_give(const struct queues *queues);
 
 /* Whether nothing is ready in any of them, as far as is known. */
 bool queues_are_dry(const struct queues *queues);
+
+/* Whether not one of them answered when it was asked last. */
+bool queues_are_away(const struct queues *queues);
+
+/* Whether any of them did not. */
+bool queues_miss_any(const struct queues *queues);
 
 /* Splits `room` among those that are open, by weight. Returns how many are asked; they are in
  * queues->shares. The sum of their `max` is room, unless none is open. */

@@ -190,7 +190,7 @@ bool results_forget(struct dispatcher *dispatcher, struct error *err)
         const struct report report = {.kind = REPORT_WORKER_SETTLED, .serial = link->serial};
 
         next = link->next;
-        if (!link->has_ended)
+        if (!link->has_ended || link->is_held)
             continue;
         workers_remove(&dispatcher->workers, link);
         if (!process_report(dispatcher->process, &report, err))

@@ -24,7 +24,8 @@ struct dispatcher {
 
     struct store *store; /* owned; NULL while it is away */
     struct outage outage;
-    usec_t retry_at; /* boot time; 0: the store answers */
+    usec_t retry_at;   /* boot time; 0: the store answers */
+    usec_t recover_at; /* boot time before which nobody looks again for what we hold */
     struct uuid_maker ids;
 
     struct flights flights;
@@ -42,15 +43,16 @@ struct dispatcher {
     struct loop_watch bell, nudge;
     struct loop_timer scan_timer, check_timer, retry_timer, give_up_timer, pace_timer, limit_timer;
     int64_t turns;
-    bool has_recovered; /* knows what this pool holds */
-    bool wants_audit;   /* look for results that never come */
-    bool has_rung;      /* the bell */
-    bool has_flags;     /* leases were lost, or jobs are to be cancelled */
-    bool has_halts;     /* somebody has to be told to stop */
-    bool has_unsent;    /* a task waits for room in the socket */
-    bool is_ready;      /* the master has been told */
-    bool is_pacing;     /* the next exchange waits a little, for more results */
-    bool has_exchanged; /* just now */
+    bool has_recovered;  /* knows what this pool holds */
+    bool wants_recovery; /* a queue was away, and may have reserved jobs for us */
+    bool wants_audit;    /* look for results that never come */
+    bool has_rung;       /* the bell */
+    bool has_flags;      /* leases were lost, or jobs are to be cancelled */
+    bool has_halts;      /* somebody has to be told to stop */
+    bool has_unsent;     /* a task waits for room in the socket */
+    bool is_ready;       /* the master has been told */
+    bool is_pacing;      /* the next exchange waits a little, for more results */
+    bool has_exchanged;  /* just now */
     bool is_paused, is_draining, is_stopping;
     usec_t give_up_at; /* boot time; 0: never */
     bool has_ended;

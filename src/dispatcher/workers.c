@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define SOCKET_ROOM 2 /* of the largest results, and the next one still fits */
+
 static void note_news(void *context, unsigned events)
 {
     struct worker_link *link = context;
@@ -82,10 +84,39 @@ size_t workers_count(const struct workers *workers)
     return count;
 }
 
+bool workers_have_room(const struct workers *workers, const struct worker_link *link)
+{
+    return link->looked <= SOCKET_ROOM && !tray_is_filling(workers->trays, link->number);
+}
+
+/* A worker may have the number, and so the tray, of one that has ended. */
+static bool is_tray_held(const struct workers *workers, int number)
+{
+    for (const struct worker_link *link = workers->first; link; link = link->next) {
+        if (link->is_held && link->number == number)
+            return true;
+    }
+    return false;
+}
+
+static void take_trays(struct workers *workers)
+{
+    bool any_held = false;
+
+    for (const struct worker_link *link = workers->first; link; link = link->next)
+        any_held = any_held || link->is_held;
+    for (const struct worker_link *link = workers->first; link; link = link->next) {
+        if (!any_held || !is_tray_held(workers, link->number))
+            tray_take(workers->trays, link->number);
+    }
+}
+
 bool workers_take_looked(struct workers *workers, struct error *err)
 {
-    trays_take(workers->trays);
+    take_trays(workers);
     for (struct worker_link *link = workers->first; link; link = link->next) {
+        if (link->is_held)
+            continue;
         if (link->looked > 0 && !result_take(link->socket, link->looked, err))
             return false;
         link->looked = 0;

@@ -21,6 +21,7 @@ struct worker_link {
     size_t looked; /* results that were looked at and are not settled yet */
     bool has_ended;
     struct worker_end end; /* then */
+    bool is_held;          /* one of its results waits for a part of the store: none is taken off */
     struct worker_link *next;
 };
 
@@ -40,7 +41,10 @@ void workers_done(struct workers *workers);
 /* Those that live. */
 size_t workers_count(const struct workers *workers);
 
-/* Takes off what was looked at, now that it is settled. */
+/* Whether this one can give more results while none is taken off. */
+bool workers_have_room(const struct workers *workers, const struct worker_link *link);
+
+/* Takes off what was looked at, now that it is settled, but for workers that are held. */
 bool workers_take_looked(struct workers *workers, struct error *err) MUST_CHECK;
 
 #endif

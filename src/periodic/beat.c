@@ -231,6 +231,8 @@ static bool take_answer(struct beat *beat, size_t index, usec_t stop_at)
     const struct lease_answer *answer = &beat->answers[index];
     const struct hold hold = holding->view.hold;
 
+    if (answer->verdict == TH_E_UNAVAILABLE)
+        return false; /* the run goes on until its lease, as it was confirmed last, may end */
     if (answer->verdict != TH_OK)
         return note_lost(beat, &holding->view, answer->verdict);
     lease_table_confirm(beat->process->leases, hold, stop_at);

@@ -199,17 +199,21 @@ enum delivery tray_look(struct trays *trays, int worker, struct arena *arena,
                                                                                : DELIVERY_FAILED;
 }
 
-void trays_take(struct trays *trays)
+bool tray_is_filling(const struct trays *trays, int worker)
 {
-    for (size_t i = 0; i < trays->used; i++) {
-        struct progress *progress = &trays->progress[i];
+    const struct progress *progress = &trays->progress[worker - 1];
 
-        if (progress->taken == progress->looked)
-            continue;
-        progress->taken = progress->looked;
-        atomic_store_explicit(&tray_of(trays, (int)i + 1)->taken, progress->taken,
-                              memory_order_release);
-    }
+    return progress->looked - progress->taken >= CELLS / 2;
+}
+
+void tray_take(struct trays *trays, int worker)
+{
+    struct progress *progress = &trays->progress[worker - 1];
+
+    if (progress->taken == progress->looked)
+        return;
+    progress->taken = progress->looked;
+    atomic_store_explicit(&tray_of(trays, worker)->taken, progress->taken, memory_order_release);
 }
 
 bool trays_have_news(const struct trays *trays)

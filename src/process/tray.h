@@ -53,8 +53,11 @@ void trays_use(struct trays *trays, int worker);
 enum delivery tray_look(struct trays *trays, int worker, struct arena *arena,
                         struct result *result_out, struct error *err);
 
+/* Whether half of it was looked at and is not taken yet. */
+bool tray_is_filling(const struct trays *trays, int worker);
+
 /* Frees what was looked at. */
-void trays_take(struct trays *trays);
+void tray_take(struct trays *trays, int worker);
 
 /* Whether there is anything that was not looked at. */
 bool trays_have_news(const struct trays *trays);

@@ -17,7 +17,9 @@
  *       keep the place; retry, snooze and updates set due anew.
  *   P4  A call that returns false changed nothing, unless err->code is TH_E_UNCERTAIN: the
  *       connection broke after the request was sent. An item whose verdict is not TH_OK changed
- *       nothing, and does not spoil the others. Enqueue is all or nothing.
+ *       nothing, and does not spoil the others. Enqueue is all or nothing. A store of several
+ *       parts, such as a cluster, says of the items of a part that does not answer that they are
+ *       TH_E_UNAVAILABLE, or TH_E_UNCERTAIN, and serves the others.
  *   P5  `now` is handed in. A driver never reads the machine's clock but in read_clock.
  *   P6  A driver counts and moves; it never computes a delay, never compares a job's counts with
  *       their limits, never decides that a job is dead, never chooses between queues. The limits

@@ -89,15 +89,19 @@ struct queue_share {
 
 /* Why a share was not given all that it asked for, though more is ready. */
 struct share_limit {
-    bool is_full;         /* by max_running: the bell rings when there is room again */
-    usec_t limited_until; /* by rate: the database's time at which there may be more, or 0 */
+    bool is_full; /* by max_running: the bell rings when there is room again */
+    bool is_away; /* the part of the store that has this queue does not answer: what it may have
+                   * reserved is found by store_held() */
+    usec_t limited_until; /* by rate, or while it is away: the database's time at which there may
+                           * be more, or 0 */
 };
 
 struct reservation {
     const struct queue_share *queues; /* served in this order; a driver never chooses */
     size_t queue_count;
     struct share_limit *limits_out; /* NULL, or room for queue_count */
-    const char *const *types;       /* only these types; NULL is any */
+    struct error *away_out;   /* where to say why a share is away; NULL: then the call fails */
+    const char *const *types; /* only these types; NULL is any */
     size_t type_count;
     const char *pool;
     struct batch_token batch; /* fresh for each call */
@@ -114,7 +118,9 @@ bool store_reserve(struct store *store, const struct reservation *wanted, usec_t
 bool store_held(struct store *store, const char *pool, struct job_list *jobs_out,
                 struct error *err) MUST_CHECK;
 
-/* verdicts_out has room for finished->count: TH_OK or why nothing was changed for that item. */
+/* verdicts_out has room for finished->count: TH_OK or why nothing was changed for that item. Where
+ * a store has several parts, TH_E_UNAVAILABLE and TH_E_UNCERTAIN mean that this one's does not
+ * answer: it is to be repeated. */
 bool store_settle(struct store *store, const struct settlement_list *finished, usec_t now,
                   enum th_error_code *verdicts_out, struct error *err) MUST_CHECK;
 
@@ -144,7 +150,9 @@ struct heartbeat {
 };
 
 struct lease_answer {
-    enum th_error_code verdict; /* anything but TH_OK: the lease is lost, stop the run */
+    /* TH_OK; TH_E_UNAVAILABLE: its part of the store does not answer, nothing is known; anything
+     * else: the lease is lost, stop the run. */
+    enum th_error_code verdict;
     bool cancel_requested;
 };
 

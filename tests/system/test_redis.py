@@ -70,6 +70,9 @@ class Basics(RedisCase):
         self.assertEqual(event["level"], "warning")
         self.assertIn("loses up to a second", event["text"])
 
+    def test_several_hosts_are_for_clusters(self):
+        self.refuses(2, "no cluster", "stats", **self.at(self.backend.replace("/0", ",127.0.0.1/0")))
+
     def test_tls_is_refused_with_advice(self):
         self.refuses(2, "has no TLS", "stats", **self.at("rediss://127.0.0.1/0"))
 
@@ -241,7 +244,8 @@ class Failover(RedisCase):
 class Cluster(ServerCase):
     def setUp(self):
         super().setUp()
-        self.cluster = self.run_server(RedisCluster(self.place("cluster")))
+        self.cluster = self.run_server(RedisCluster(self.place("cluster"),
+                                                    {"cluster-require-full-coverage": "no"}))
         self.backend = self.cluster.url
 
     def test_queues_on_all_nodes_are_served(self):
@@ -268,13 +272,66 @@ class Cluster(ServerCase):
         for node in (target, owner, *self.cluster.nodes):
             node.cli("CLUSTER", "SETSLOT", slot, "NODE", target_id)
 
+    def start_gated(self):
+        """A pool on queues of all nodes, which runs a job of `mail` and one of `invoices` until the gate opens."""
+        gated = self.script("gated", "until [ -e gate ]; do sleep 0.02; done")
+        pool = self.start_pool({**HANDLERS, "gated": {"command": [gated]}}, {"num_workers": 4},
+                               queues={queue: {} for queue in ("default", "mail", "invoices")})
+        ids = [self.enqueue("gated", "--queue", queue) for queue in ("mail", "invoices")]
+        for job_id in ids:
+            self.wait_state(job_id, "running")
+        return pool, ids
+
+    def test_a_slot_on_the_move_holds_up_no_other_queue(self):
+        pool, (moving, other) = self.start_gated()
+        steps = self.move_slot(self.cluster.nodes[0].cli("CLUSTER", "KEYSLOT", "mail"))
+        next(steps)
+        self.write("gate", "")
+        pool.wait_event("queue_lost", queue="mail")
+        pool.wait_event("job_done", job=other)
+        for queue in ("default", "invoices"):
+            self.enqueue("work", "--queue", queue)
+        pool.wait_event("job_done", count=3)
+        for _ in steps:
+            pass
+        pool.wait_event("queue_back", queue="mail")
+        self.run_job("work", "--queue", "mail")
+        self.assertEqual(self.job(moving)["executions"], 1)
+        self.assertEqual(pool.events("store_lost"), [])
+
+    def test_a_node_that_is_down_holds_up_no_other_queue(self):
+        first, _, third = self.cluster.nodes
+        self.backend = "redis://" + ",".join(f"127.0.0.1:{node.port}" for node in self.cluster.nodes)
+        pool, (mail, invoice) = self.start_gated()
+        third.kill()
+        self.write("gate", "")
+        pool.wait_event("queue_lost", queue="invoices")
+        pool.wait_event("job_done", job=mail)
+        ids = [self.enqueue("work", "--queue", "mail"), self.enqueue("work", "--run-at", "+100ms")]
+        for job_id in ids:
+            pool.wait_event("job_done", job=job_id)
+        third.start()
+        pool.wait_event("queue_back", queue="invoices")
+        pool.wait_event("job_done", job=invoice)
+        first.kill()  # the one that the pool is connected by
+        pool.wait_event("job_done", job=self.enqueue("work"))
+        first.start()
+        wait_for(lambda: self.thctl("stats").code == 0, "the cluster to be whole")
+        self.run_job("work", "--queue", "mail")
+        self.assertEqual(self.job(invoice)["executions"], 1)
+        self.assertEqual(pool.events("store_lost"), [])
+
     def test_a_queue_stands_still_while_its_slot_moves_and_loses_nothing(self):
         ids = [self.enqueue("work", "--queue", "mail") for _ in range(3)]
         slot = self.cluster.nodes[0].cli("CLUSTER", "KEYSLOT", "mail")
-        for step in self.move_slot(slot):
-            refused = self.thctl("enqueue", "work", "--queue", "mail")
-            self.assertEqual(refused.code, 69, step)
-            self.assertIn("moving a slot", refused.err)
+        steps = self.move_slot(slot)
+        next(steps)
+        step = next(steps)
+        refused = self.thctl("enqueue", "work", "--queue", "mail")
+        self.assertEqual(refused.code, 69, step)
+        self.assertIn("moving a slot", refused.err)
+        for step in steps:
+            pass
         self.start_pool(HANDLERS, queues={"mail": {}})
         for job_id in ids:
             self.wait_state(job_id, "done")

@@ -53,7 +53,8 @@ static const struct {
         redis_names_suite, redis_record_suite, redis_show_suite, scratch_suite, sqlstate_suite,
         url_suite}},
     {"dispatcher", {
-        mix_suite, obituary_suite, on_dead_suite, queues_suite, room_suite, starts_suite}},
+        mix_suite, obituary_suite, on_dead_suite, outbox_suite, queues_suite, room_suite,
+        starts_suite}},
     {"periodic", {
         beat_suite, crontab_suite, periodic_suite, promote_suite, reap_suite, services_suite,
         status_suite, told_suite}},

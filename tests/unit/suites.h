@@ -115,6 +115,7 @@ Suite *url_suite(void);
 Suite *mix_suite(void);
 Suite *obituary_suite(void);
 Suite *on_dead_suite(void);
+Suite *outbox_suite(void);
 Suite *queues_suite(void);
 Suite *room_suite(void);
 Suite *starts_suite(void);

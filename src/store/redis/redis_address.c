@@ -99,8 +99,7 @@ static bool parse_hosts(struct redis_address *address, const char *text, size_t 
         text += one + 1;
         length -= one + 1;
     }
-    return address->master != NULL || address->host_count == 1 ||
-           refuse(address, "names several hosts; of a cluster one is enough", err);
+    return true;
 }
 
 /* /DB, or nothing. */

@@ -2,6 +2,7 @@
  * redis_address.h - where the server is, and who we are there: what a URL says.
  *
  *   redis://[[USER]:PASSWORD@]HOST[:PORT][/DB]
+ *   redis://[[USER]:PASSWORD@]HOST[:PORT],HOST[:PORT]...      nodes of a cluster, some of them
  *   redis+sentinel://[[USER]:PASSWORD@]HOST[:PORT],HOST[:PORT].../MASTER[/DB]
  *
  * USER and PASSWORD are the server's; sentinels have their own. Our own options: prefix,
@@ -27,7 +28,7 @@ struct redis_address {
     const char *user;     /* NULL: the default user */
     const char *password; /* NULL: none */
     struct redis_host hosts[REDIS_HOSTS_MAX];
-    size_t host_count;         /* 1, or as many sentinels as are named */
+    size_t host_count;         /* 1, or as many sentinels or nodes as are named */
     const char *master;        /* what the sentinels call it; NULL: `hosts` has the server itself */
     const char *sentinel_user; /* NULL: their default user */
     const char *sentinel_password; /* NULL: none */

@@ -32,7 +32,7 @@ void redis_bell_done(struct redis_bell *bell)
 
 /* ---- marks ---- */
 
-/* The next job of these queues rings again. */
+/* The next job of these queues rings again; that of one that is away when it was looked at. */
 static bool arm(struct redis *redis, const struct redis_names *queues, struct error *err)
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
@@ -46,7 +46,7 @@ static bool arm(struct redis *redis, const struct redis_names *queues, struct er
             return error_no_memory(err);
         redis_command_text(command, "rung");
     }
-    return redis_run(redis, &batch, err);
+    return redis_run_parts(redis, &batch, err);
 }
 
 /* ---- the subscription ---- */
@@ -76,11 +76,10 @@ static bool watch(struct redis_bell *bell, struct error *err)
 
 /* The server's confirmation stays unread: it is the first ring, and says that something may be
  * ready. By then the subscription holds and the marks are taken back. */
-static bool subscribe(struct redis *redis, struct error *err)
+static bool subscribe(struct redis *redis, size_t node, struct error *err)
 {
     struct redis_link *link = &redis->bell.link;
-    const size_t first = 0;
-    struct redis_host host = redis->nodes[first].link.host;
+    struct redis_host host = redis->nodes[node].link.host;
     CLEANUP(buffer_done) struct buffer channel = BUFFER(256);
 
     buffer_printf(&channel, "%s:bell", redis->address.prefix);
@@ -89,19 +88,22 @@ static bool subscribe(struct redis *redis, struct error *err)
         return false;
     redis_link_add_words(link, words, COUNT_OF(words));
     return redis_link_start(link, err) && wait_readable(redis, err) &&
-           redis_queues_load(redis, err) && arm(redis, &redis->queues, err) &&
+           redis_queues_recall(redis, err) && arm(redis, &redis->queues, err) &&
            watch(&redis->bell, err);
 }
 
+/* What is rung for is heard at every node of a cluster. */
 static bool listen_to(struct redis *redis, struct error *err)
 {
     if (redis->bell.link.context != NULL)
         return true;
-    if (!redis_node_open(redis, 0, err))
-        return error_prefix(err, "bell");
-    if (subscribe(redis, err))
-        return true;
-    redis_link_close(&redis->bell.link);
+    for (size_t i = 0; i < redis->node_count; i++) {
+        if (!redis_node_open(redis, i, err))
+            continue;
+        if (subscribe(redis, i, err))
+            return true;
+        redis_link_close(&redis->bell.link);
+    }
     return error_prefix(err, "bell");
 }
 

@@ -36,9 +36,20 @@ int redis_cluster_slot(const char *key)
     return crc16(key, strlen(key)) % REDIS_SLOTS;
 }
 
+/* One that answered when it was asked last; the first when there is none. */
+static size_t any_node(const struct redis *redis)
+{
+    for (size_t i = 0; i < redis->node_count; i++)
+        if (redis->nodes[i].delay == 0)
+            return i;
+    return 0;
+}
+
 size_t redis_cluster_node_of(const struct redis *redis, int slot)
 {
-    return redis->slot_nodes == NULL || slot == REDIS_ANY_SLOT ? 0 : redis->slot_nodes[slot];
+    if (redis->slot_nodes == NULL)
+        return 0;
+    return slot == REDIS_ANY_SLOT ? any_node(redis) : redis->slot_nodes[slot];
 }
 
 /* [first, last, [host, port, ...], ...]. A node that does not know its own address gives none: then
@@ -90,8 +101,10 @@ bool redis_cluster_detect(struct redis *redis, struct error *err)
         return true;
     if (!ask_for_map(redis, 0, &reply, err))
         return false;
-    if (reply->type != REDIS_REPLY_ARRAY)
-        return true; /* cluster support is disabled, or not ours to ask for */
+    if (reply->type != REDIS_REPLY_ARRAY) /* cluster support is disabled, or not ours to ask for */
+        return redis->address.host_count == 1 ||
+               error_set(err, TH_E_INVALID, "%s: names several hosts, which are no cluster",
+                         redis->address.shown);
     if (redis->address.database != 0)
         return error_set(err, TH_E_INVALID, "%s: a cluster has only the database 0",
                          redis->address.shown);

@@ -20,18 +20,20 @@
 struct redis_command {
     struct buffer words; /* owned */
     size_t argc;
-    int slot;                 /* of its keys, or REDIS_ANY_SLOT */
-    bool writes;              /* when no answer comes, it may have been carried out */
-    enum redis_script script; /* SCRIPTS: it is none */
-    bool loads;               /* the script is to be loaded first */
-    size_t asks;              /* the node to be asked this time, or REDIS_NO_NODE */
-    redisReply *reply;        /* owned; NULL: not answered yet */
+    int slot;                   /* of its keys, or REDIS_ANY_SLOT */
+    bool writes;                /* when no answer comes, it may have been carried out */
+    enum redis_script script;   /* SCRIPTS: it is none */
+    bool loads;                 /* the script is to be loaded first */
+    size_t asks;                /* the node to be asked this time, or REDIS_NO_NODE */
+    redisReply *reply;          /* owned; NULL: not answered yet */
+    enum th_error_code outcome; /* of redis_run_parts(): TH_OK, TH_E_UNAVAILABLE, TH_E_UNCERTAIN */
 };
 
 /* One round trip, or one to each node of a cluster. */
 struct redis_batch {
     struct redis_command *items; /* owned */
     size_t count;
+    struct error failure; /* of redis_run_parts(): the first; its code is TH_OK when all is well */
 };
 
 /* A command at the end; NULL when out of memory. The items move when the list grows. */

@@ -11,10 +11,19 @@
 #include "store/redis/redis_cluster.h"
 #include "store/redis/redis_sentinel.h"
 
+#include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define KEY_MAX 512
+
+/* How long the node of a cluster may take to be connected to, and is left alone when it does not.
+ */
+#define NODE_PATIENCE  USEC_PER_SEC
+#define PROBE_PATIENCE (200 * USEC_PER_MSEC) /* when it did not answer before */
+#define FIRST_DELAY    (100 * USEC_PER_MSEC)
+#define MAX_DELAY      (5 * USEC_PER_SEC)
 
 /* ---- nodes ---- */
 
@@ -41,25 +50,105 @@ bool redis_node_find(struct redis *redis, const char *name, int port, size_t *no
     return true;
 }
 
+void redis_node_leave(struct redis_node *node, const struct error *why)
+{
+    snprintf(node->reason, sizeof(node->reason), "%.255s", why->text);
+    node->delay = node->delay == 0 ? FIRST_DELAY : 2 * node->delay;
+    if (node->delay > MAX_DELAY)
+        node->delay = MAX_DELAY;
+    node->retry_at = clock_boot() + node->delay;
+}
+
+/* A node that hangs is connected to all the same, by the kernel: it has to say something before it
+ * is sent what it might carry out later. */
+static bool probe(struct redis_node *node, usec_t deadline, struct error *err)
+{
+    static const char *const words[] = {"PING"};
+    REDIS_REPLY reply = NULL;
+
+    return node->delay == 0 ||
+           redis_link_ask(&node->link, words, COUNT_OF(words), deadline, &reply, err);
+}
+
+static bool open_one_of_many(struct redis *redis, struct redis_node *node, struct error *err)
+{
+    usec_t deadline = clock_boot() + (node->delay == 0 ? NODE_PATIENCE : PROBE_PATIENCE);
+
+    if (clock_boot() < node->retry_at)
+        return error_set(err, TH_E_UNAVAILABLE, "%s", node->reason);
+    if (deadline > redis->deadline)
+        deadline = redis->deadline;
+    if (!redis_link_open(&node->link, node->host, &redis->address, deadline, err) ||
+        !probe(node, deadline, err)) {
+        redis_link_close(&node->link);
+        redis_node_leave(node, err);
+        return false;
+    }
+    node->delay = 0;
+    return true;
+}
+
 bool redis_node_open(struct redis *redis, size_t node, struct error *err)
 {
+    assert(redis->nodes != NULL && node < redis->node_count);
     struct redis_node *target = &redis->nodes[node];
 
     if (!redis_link_is_down(&target->link))
         return true;
     if (redis->address.master != NULL)
         return redis_sentinel_open(redis, &target->link, err);
+    if (redis->slot_nodes != NULL)
+        return open_one_of_many(redis, target, err);
     return redis_link_open(&target->link, target->host, &redis->address, redis->deadline, err);
+}
+
+static void forget_nodes(struct redis *redis)
+{
+    for (size_t i = 0; i < redis->node_count; i++) {
+        redis_link_close(&redis->nodes[i].link);
+        free((char *)redis->nodes[i].host.name);
+    }
+    free(redis->nodes);
+    free(redis->slot_nodes);
+    redis->nodes = NULL;
+    redis->slot_nodes = NULL;
+    redis->node_count = 0;
+}
+
+static bool connect_to(struct redis *redis, const struct redis_host *host, struct error *err)
+{
+    size_t node;
+
+    return redis_node_find(redis, host->name, host->port, &node, err) &&
+           redis_node_open(redis, node, err) && redis_cluster_detect(redis, err);
+}
+
+/* By any of the nodes that the URL names; they know the others. */
+static bool connect_by_any(struct redis *redis, struct error *err)
+{
+    const struct redis_address *address = &redis->address;
+
+    for (size_t i = 0; i < address->host_count; i++) {
+        redis->deadline = clock_boot() + NODE_PATIENCE;
+        if (connect_to(redis, &address->hosts[i], err)) {
+            redis_begin(redis);
+            return true;
+        }
+        if (err->code != TH_E_UNAVAILABLE)
+            return false;
+        forget_nodes(redis);
+    }
+    return false;
 }
 
 static bool connect_first(struct redis *redis, struct error *err)
 {
-    const struct redis_host *host = &redis->address.hosts[0];
-    size_t node;
+    const struct redis_address *address = &redis->address;
 
     redis_begin(redis);
-    return redis_node_find(redis, host->name, host->port, &node, err) &&
-           redis_node_open(redis, node, err) && redis_cluster_detect(redis, err);
+    return address->master != NULL || address->host_count == 1
+               ? connect_to(redis, &address->hosts[0], err)
+               : connect_by_any(redis, err);
 }
 
 bool redis_connect(struct redis_address *address, struct redis **redis_out, struct error *err)
@@ -81,12 +170,7 @@ bool redis_connect(struct redis_address *address, struct redis **redis_out, stru
 
 void redis_disconnect(struct redis *redis)
 {
-    for (size_t i = 0; i < redis->node_count; i++) {
-        redis_link_close(&redis->nodes[i].link);
-        free((char *)redis->nodes[i].host.name);
-    }
-    free(redis->nodes);
-    free(redis->slot_nodes);
+    forget_nodes(redis);
     redis_bell_done(&redis->bell);
     redis_names_done(&redis->known);
     redis_names_done(&redis->queues);

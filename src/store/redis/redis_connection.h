@@ -26,6 +26,9 @@
 struct redis_node {
     struct redis_host host; /* its name is owned */
     struct redis_link link;
+    usec_t retry_at;  /* boot time before which nobody knocks again; of a cluster's only */
+    usec_t delay;     /* the last one; 0: it answers */
+    char reason[256]; /* why it was left alone */
 };
 
 struct redis {
@@ -59,12 +62,25 @@ void redis_begin(struct redis *redis);
 bool redis_node_find(struct redis *redis, const char *name, int port, size_t *node_out,
                      struct error *err) MUST_CHECK;
 
-/* A node that is ready to be spoken to. */
+/* A node that is ready to be spoken to. One of a cluster that did not answer is not waited for
+ * again at once: the others have work to do. */
 bool redis_node_open(struct redis *redis, size_t node, struct error *err) MUST_CHECK;
+
+/* It kept us waiting in vain: it is left alone for a while, which grows from 100 ms to 5 s. */
+void redis_node_leave(struct redis_node *node, const struct error *why);
 
 /* Sends all of them and waits for all replies, which stay in the commands. When it fails the code
  * is TH_E_UNCERTAIN if anything may have been changed. */
 bool redis_run(struct redis *redis, struct redis_batch *batch, struct error *err) MUST_CHECK;
+
+/* The same for commands that have nothing to do with each other: in a cluster, a node that is down
+ * or a slot on the move is the `outcome` of its commands, which have no reply then, and holds up no
+ * other. It fails when no node answers. */
+bool redis_run_parts(struct redis *redis, struct redis_batch *batch, struct error *err) MUST_CHECK;
+
+/* False, with the reason, when not one of them has a reply: for callers to whom that is a failure.
+ */
+bool redis_batch_worked(const struct redis_batch *batch, struct error *err) MUST_CHECK;
 
 /* ---- commands ---- */
 

@@ -2,8 +2,9 @@
  * redis_exchange.c - settle, then reserve: one script per queue, all of them in one round trip.
  *
  * Each queue is settled and reserved from in one go that nobody can come between; several queues
- * are several such goes. If one of them fails the answer is TH_E_UNCERTAIN: settling again is safe,
- * and what was reserved is found by `held`.
+ * are several such goes. In a cluster, one whose node is down or whose slot is on the move is away,
+ * and the others are served: its settlements are to be repeated, which is safe, and what it may
+ * have reserved is found by `held`.
  *
  * The tokens' indexes are dealt out before anybody knows how many jobs each queue has: a queue
  * starts where the one before it would end if it gave all that it is asked for.
@@ -22,6 +23,10 @@
 #define SHARE_MAX       1000000 /* jobs of one queue in one call */
 #define MEMBER_ID       35      /* where the id starts in a ready member */
 #define RESERVED_FIELDS 6
+#define NO_LEG          SIZE_MAX
+
+/* When a queue that is away is asked again. */
+#define AWAY_FOR (500 * USEC_PER_MSEC)
 
 /* The part of an exchange that is about one queue. */
 struct leg {
@@ -42,9 +47,10 @@ struct exchange {
     enum th_error_code *verdicts;
     struct job_list *jobs;
     struct leg *legs; /* owned */
-    size_t *leg_of;   /* owned; of each settlement */
+    size_t *leg_of;   /* owned; of each settlement; NO_LEG: it is put off */
     size_t leg_count;
     const char *pool; /* as the jobs point to it */
+    bool in_parts;    /* the caller can be told what is away */
 };
 
 static void exchange_done(struct exchange *exchange)
@@ -90,24 +96,21 @@ static void add_share(struct exchange *exchange, size_t i, uint32_t *next_index)
     *next_index += (uint32_t)(share->max < SHARE_MAX ? share->max : SHARE_MAX);
 }
 
-static bool divide(struct exchange *exchange, struct error *err)
+static void divide(struct exchange *exchange)
 {
     size_t settlements = exchange->finished->count;
     size_t shares = exchange->wanted != NULL ? exchange->wanted->queue_count : 0;
     uint32_t next_index = 0;
 
-    exchange->legs = calloc(settlements + shares + 1, sizeof(*exchange->legs));
-    exchange->leg_of = calloc(settlements + 1, sizeof(*exchange->leg_of));
-    if (exchange->legs == NULL || exchange->leg_of == NULL)
-        return error_no_memory(err);
     for (size_t i = 0; i < settlements; i++) {
+        if (exchange->leg_of[i] == NO_LEG)
+            continue;
         struct leg *leg = leg_for(exchange, exchange->finished->items[i].queue);
         leg->settlements++;
         exchange->leg_of[i] = (size_t)(leg - exchange->legs);
     }
     for (size_t i = 0; i < shares; i++)
         add_share(exchange, i, &next_index);
-    return true;
 }
 
 /* ---- asking ---- */
@@ -145,6 +148,12 @@ static bool add_leg(const struct exchange *exchange, const struct leg *leg, size
     return true;
 }
 
+static bool run(const struct exchange *exchange, struct redis_batch *batch, struct error *err)
+{
+    return exchange->in_parts ? redis_run_parts(exchange->redis, batch, err)
+                              : redis_run(exchange->redis, batch, err);
+}
+
 static bool ask(const struct exchange *exchange, struct redis_batch *batch, struct error *err)
 {
     const struct settlement_list *finished = exchange->finished;
@@ -154,15 +163,39 @@ static bool ask(const struct exchange *exchange, struct redis_batch *batch, stru
         if (!add_leg(exchange, &exchange->legs[i], exchange->legs[i].settlements, batch, err))
             return false;
     for (size_t i = 0; i < finished->count; i++)
-        redis_settle_words(exchange->redis, &batch->items[exchange->leg_of[i]], &finished->items[i],
-                           exchange->now, &scratch);
+        if (exchange->leg_of[i] != NO_LEG)
+            redis_settle_words(exchange->redis, &batch->items[exchange->leg_of[i]],
+                               &finished->items[i], exchange->now, &scratch);
     for (size_t i = 0; i < exchange->leg_count; i++)
         if (exchange->legs[i].share != NULL)
             add_wanted(exchange, &exchange->legs[i], &batch->items[i]);
-    return redis_run(exchange->redis, batch, err);
+    return run(exchange, batch, err);
 }
 
 /* ---- hearing ---- */
+
+static void note_away(const struct exchange *exchange, const struct leg *leg,
+                      const struct error *err)
+{
+    if (leg->limit != NULL)
+        *leg->limit =
+            (struct share_limit){.is_away = true, .limited_until = exchange->now + AWAY_FOR};
+    if (exchange->wanted->away_out != NULL)
+        *exchange->wanted->away_out = *err;
+}
+
+/* One verdict; `heard` of this leg are read already. */
+static bool read_verdict(const struct redis_command *leg, size_t heard,
+                         enum th_error_code *verdict_out, struct error *err)
+{
+    *verdict_out = leg->outcome;
+    if (leg->outcome != TH_OK)
+        return true;
+    if (leg->reply->elements == 0 || heard >= leg->reply->element[0]->len)
+        return error_set(err, TH_E_INTERNAL, "redis: exchange answered too few verdicts");
+    *verdict_out = redis_verdict_of(leg->reply->element[0]->str[heard]);
+    return true;
+}
 
 static bool read_verdicts(const struct exchange *exchange, const struct redis_batch *batch,
                           struct error *err)
@@ -173,10 +206,10 @@ static bool read_verdicts(const struct exchange *exchange, const struct redis_ba
         return error_no_memory(err);
     for (size_t i = 0; i < exchange->finished->count; i++) {
         size_t leg = exchange->leg_of[i];
-        const redisReply *reply = batch->items[leg].reply;
-        if (reply->elements == 0 || next[leg] >= reply->element[0]->len)
-            return error_set(err, TH_E_INTERNAL, "redis: exchange answered too few verdicts");
-        exchange->verdicts[i] = redis_verdict_of(reply->element[0]->str[next[leg]++]);
+        exchange->verdicts[i] = TH_E_UNAVAILABLE;
+        if (leg != NO_LEG &&
+            !read_verdict(&batch->items[leg], next[leg]++, &exchange->verdicts[i], err))
+            return false;
     }
     return true;
 }
@@ -225,6 +258,17 @@ static bool read_jobs(const struct exchange *exchange, struct leg *leg, const re
     return !exchange->jobs->arena.failed || error_no_memory(err);
 }
 
+static bool hear_leg(const struct exchange *exchange, struct leg *leg,
+                     const struct redis_batch *batch, const struct redis_command *command,
+                     struct error *err)
+{
+    leg->behind = "";
+    if (command->outcome == TH_OK)
+        return read_jobs(exchange, leg, command->reply, err);
+    note_away(exchange, leg, &batch->failure);
+    return true;
+}
+
 /* A queue whose first jobs are of other types is looked through a part at a time. */
 static bool look_further(struct exchange *exchange, struct leg *leg, struct error *err)
 {
@@ -233,8 +277,7 @@ static bool look_further(struct exchange *exchange, struct leg *leg, struct erro
         if (!add_leg(exchange, leg, 0, &batch, err))
             return false;
         add_wanted(exchange, leg, &batch.items[0]);
-        if (!redis_run(exchange->redis, &batch, err) ||
-            !read_jobs(exchange, leg, batch.items[0].reply, err))
+        if (!run(exchange, &batch, err) || !hear_leg(exchange, leg, &batch, &batch.items[0], err))
             return false;
     }
     return true;
@@ -246,7 +289,7 @@ static bool hear(struct exchange *exchange, const struct redis_batch *batch, str
         return false;
     for (size_t i = 0; i < exchange->leg_count; i++) {
         struct leg *leg = &exchange->legs[i];
-        if (leg->share != NULL && (!read_jobs(exchange, leg, batch->items[i].reply, err) ||
+        if (leg->share != NULL && (!hear_leg(exchange, leg, batch, &batch->items[i], err) ||
                                    !look_further(exchange, leg, err)))
             return false;
     }
@@ -270,23 +313,40 @@ static bool prepare_on_dead(struct exchange *exchange, const struct settlement *
     return redis_enqueue(&redis->base, &job, 1, exchange->now, &enqueued, err);
 }
 
+/* In a cluster, a death whose job cannot be stored now is put off. */
 static bool prepare(struct exchange *exchange, struct error *err)
 {
     for (size_t i = 0; i < exchange->finished->count; i++) {
         const struct settlement *settlement = &exchange->finished->items[i];
-        if (settlement->on_dead != NULL && settlement->kind == SETTLE_FAIL &&
-            !prepare_on_dead(exchange, settlement, err))
+        if (settlement->on_dead == NULL || settlement->kind != SETTLE_FAIL ||
+            prepare_on_dead(exchange, settlement, err))
+            continue;
+        if (!exchange->in_parts || exchange->redis->slot_nodes == NULL ||
+            (err->code != TH_E_UNAVAILABLE && err->code != TH_E_UNCERTAIN))
             return false;
+        exchange->leg_of[i] = NO_LEG;
     }
     return true;
+}
+
+static bool make_room(struct exchange *exchange, struct error *err)
+{
+    size_t settlements = exchange->finished->count;
+    size_t shares = exchange->wanted != NULL ? exchange->wanted->queue_count : 0;
+
+    exchange->legs = calloc(settlements + shares + 1, sizeof(*exchange->legs));
+    exchange->leg_of = calloc(settlements + 1, sizeof(*exchange->leg_of));
+    return (exchange->legs != NULL && exchange->leg_of != NULL) || error_no_memory(err);
 }
 
 static bool run_exchange(struct exchange *exchange, struct error *err)
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
 
-    return divide(exchange, err) && prepare(exchange, err) && ask(exchange, &batch, err) &&
-           hear(exchange, &batch, err);
+    if (!make_room(exchange, err) || !prepare(exchange, err))
+        return false;
+    divide(exchange);
+    return ask(exchange, &batch, err) && hear(exchange, &batch, err);
 }
 
 bool redis_exchange(struct store *store, const struct settlement_list *finished,
@@ -302,6 +362,7 @@ bool redis_exchange(struct store *store, const struct settlement_list *finished,
         .verdicts = verdicts_out,
         .jobs = jobs_out,
         .pool = wanted != NULL ? arena_text(&jobs_out->arena, wanted->pool) : NULL,
+        .in_parts = wanted == NULL || wanted->away_out != NULL,
     };
     size_t before = wanted != NULL ? jobs_out->count : 0;
 

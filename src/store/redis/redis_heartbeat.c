@@ -78,7 +78,22 @@ static bool ask(struct redis *redis, struct beating *beating, struct redis_batch
             return false;
         add_lease(&batch->items[beating->command_of[i]], lease);
     }
-    return redis_run(redis, batch, err);
+    return redis_run_parts(redis, batch, err) && redis_batch_worked(batch, err);
+}
+
+static bool read_answer(const struct redis_command *command, size_t heard,
+                        struct lease_answer *answer_out, struct error *err)
+{
+    const redisReply *reply = command->reply;
+
+    *answer_out = (struct lease_answer){.verdict = TH_E_UNAVAILABLE};
+    if (command->outcome != TH_OK)
+        return true;
+    if (reply->type != REDIS_REPLY_STRING || heard >= reply->len)
+        return error_set(err, TH_E_INTERNAL, "redis: heartbeat answered too little");
+    *answer_out = (struct lease_answer){.verdict = redis_verdict_of(reply->str[heard]),
+                                        .cancel_requested = reply->str[heard] == 'k'};
+    return true;
 }
 
 static bool hear(const struct beating *beating, const struct redis_batch *batch,
@@ -90,12 +105,8 @@ static bool hear(const struct beating *beating, const struct redis_batch *batch,
         return error_no_memory(err);
     for (size_t i = 0; i < beating->heartbeat->lease_count; i++) {
         size_t command = beating->command_of[i];
-        const redisReply *reply = batch->items[command].reply;
-        if (reply->type != REDIS_REPLY_STRING || next[command] >= reply->len)
-            return error_set(err, TH_E_INTERNAL, "redis: heartbeat answered too little");
-        char answer = reply->str[next[command]++];
-        answers_out[i] = (struct lease_answer){.verdict = redis_verdict_of(answer),
-                                               .cancel_requested = answer == 'k'};
+        if (!read_answer(&batch->items[command], next[command]++, &answers_out[i], err))
+            return false;
     }
     return true;
 }
@@ -118,6 +129,7 @@ bool redis_heartbeat(struct store *store, const struct heartbeat *heartbeat, use
     redis_begin(redis);
     if (!ask(redis, &beating, &batch, err))
         return false;
-    *registered_out = batch.items[0].reply->integer == 1;
+    /* Nobody can have removed it while its place does not answer. */
+    *registered_out = batch.items[0].outcome != TH_OK || batch.items[0].reply->integer == 1;
     return hear(&beating, &batch, answers_out, err);
 }

@@ -21,6 +21,13 @@ bool redis_queues_load(struct redis *redis, struct error *err)
     return true;
 }
 
+bool redis_queues_recall(struct redis *redis, struct error *err)
+{
+    if (redis_queues_load(redis, err))
+        return true;
+    return redis->slot_nodes != NULL && err->code == TH_E_UNAVAILABLE && redis->queues.count > 0;
+}
+
 static bool list(struct redis *redis, const struct redis_names *added, struct error *err)
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};

@@ -14,6 +14,9 @@
 /* Reads all of them into redis->queues. */
 bool redis_queues_load(struct redis *redis, struct error *err) MUST_CHECK;
 
+/* The same; in a cluster whose node with the list is away, the last ones that were read. */
+bool redis_queues_recall(struct redis *redis, struct error *err) MUST_CHECK;
+
 /* Lists those that this handle has not listed yet; usually there are none. */
 bool redis_queues_add(struct redis *redis, const char *const *queues, size_t count,
                       struct error *err) MUST_CHECK;

@@ -2,7 +2,7 @@
  * redis_upkeep.c - what becomes due, leases that ran out, and what has been kept for long enough.
  *
  * Every pass looks at all queues first, in one round trip, and goes only to those that have
- * something to do.
+ * something to do. In a cluster, those that are away are left for the next pass.
  */
 #include "base/cleanup.h"
 #include "store/redis/redis_jobs.h"
@@ -13,13 +13,26 @@
 
 #define KEY_SIZE (JOB_NAME_MAX + 32)
 
+/* Whether a pass can go on to the next queue. */
+static bool is_away(const struct redis *redis, const struct error *err)
+{
+    return redis->slot_nodes != NULL &&
+           (err->code == TH_E_UNAVAILABLE || err->code == TH_E_UNCERTAIN);
+}
+
+/* Whoever is away is not waited for. */
+static bool run(struct redis *redis, struct redis_batch *batch, struct error *err)
+{
+    return redis_run_parts(redis, batch, err) && redis_batch_worked(batch, err);
+}
+
 /* A plain command on one key of each queue, with the words behind the key. */
 static bool look(struct redis *redis, const char *word, const char *name, const char *const *words,
                  size_t count, struct redis_batch *batch, struct error *err)
 {
     char key[KEY_SIZE];
 
-    if (!redis_queues_load(redis, err))
+    if (!redis_queues_recall(redis, err))
         return false;
     for (size_t i = 0; i < redis->queues.count; i++) {
         snprintf(key, sizeof(key), "{%s}:%s", redis->queues.items[i], name);
@@ -29,7 +42,7 @@ static bool look(struct redis *redis, const char *word, const char *name, const 
         for (size_t k = 0; k < count; k++)
             redis_command_text(command, words[k]);
     }
-    return redis_run(redis, batch, err);
+    return run(redis, batch, err);
 }
 
 /* ---- promote ---- */
@@ -39,7 +52,7 @@ static usec_t first_due(const redisReply *reply)
 {
     char digits[REDIS_MOMENT_DIGITS + 1] = "0";
 
-    if (reply->elements > 0)
+    if (reply != NULL && reply->elements > 0)
         snprintf(digits, sizeof(digits), "%s", reply->element[0]->str);
     return redis_reply_int(&(redisReply){.type = REDIS_REPLY_STRING, .str = digits});
 }
@@ -55,7 +68,7 @@ static bool promote_queue(struct redis *redis, const char *queue, const char *se
     redis_command_moment(command, now);
     redis_command_text(command, set);
     redis_command_int(command, (int64_t)limit);
-    if (!redis_run(redis, &batch, err))
+    if (!run(redis, &batch, err))
         return false;
     const redisReply *reply = batch.items[0].reply;
     *moved_out += (size_t)redis_reply_int(reply->element[0]);
@@ -87,7 +100,8 @@ bool redis_promote(struct store *store, enum job_state state, usec_t now, size_t
         usec_t due = first_due(batch.items[i].reply);
         if (due != 0 && due <= now && *moved_out < limit &&
             !promote_queue(redis, redis->queues.items[i], set, now, limit - *moved_out, moved_out,
-                           &due, err))
+                           &due, err) &&
+            !is_away(redis, err))
             return false;
         *next_due_out = earlier(*next_due_out, due);
     }
@@ -109,7 +123,7 @@ static bool reclaim_queue(struct redis *redis, const char *queue, usec_t now, si
             return error_no_memory(err);
         redis_command_moment(command, now);
         redis_command_int(command, (int64_t)(limit - *moved_out));
-        if (!redis_run(redis, &batch, err))
+        if (!run(redis, &batch, err))
             return false;
         *moved_out += (size_t)redis_reply_int(batch.items[0].reply->element[0]);
         more = redis_reply_int(batch.items[0].reply->element[1]) == 1;
@@ -129,9 +143,11 @@ bool redis_reclaim(struct store *store, usec_t now, size_t limit, size_t *moved_
     if (!look(redis, "HGET", "state", field, COUNT_OF(field), &batch, err))
         return false;
     for (size_t i = 0; i < batch.count && *moved_out < limit; i++) {
-        usec_t expected = redis_reply_int(batch.items[i].reply);
+        const redisReply *reply = batch.items[i].reply;
+        usec_t expected = reply != NULL ? redis_reply_int(reply) : 0;
         if (expected != 0 && expected <= now &&
-            !reclaim_queue(redis, redis->queues.items[i], now, limit, moved_out, err))
+            !reclaim_queue(redis, redis->queues.items[i], now, limit, moved_out, err) &&
+            !is_away(redis, err))
             return false;
     }
     return true;
@@ -161,7 +177,7 @@ static bool prune_queue(struct redis *redis, const char *queue, const struct ret
     else
         redis_command_int(command, (int64_t)keep->done_max);
     redis_command_int(command, (int64_t)limit);
-    if (!redis_run(redis, &batch, err))
+    if (!run(redis, &batch, err))
         return false;
     *removed_out += (size_t)redis_reply_int(batch.items[0].reply);
     return true;
@@ -174,11 +190,12 @@ bool redis_prune(struct store *store, const struct retention *keep, usec_t now, 
 
     *removed_out = 0;
     redis_begin(redis);
-    if (!redis_queues_load(redis, err))
+    if (!redis_queues_recall(redis, err))
         return false;
     for (size_t i = 0; i < redis->queues.count && *removed_out < limit; i++)
         if (!prune_queue(redis, redis->queues.items[i], keep, now, limit - *removed_out,
-                         removed_out, err))
+                         removed_out, err) &&
+            !is_away(redis, err))
             return false;
     return true;
 }

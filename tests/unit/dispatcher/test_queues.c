@@ -230,6 +230,37 @@ START_TEST(a_queue_that_has_something_ready_is_not_dry)
 }
 END_TEST
 
+START_TEST(a_queue_is_away_until_it_answers)
+{
+    *limit_of(ask(80), "b") = (struct share_limit){.is_away = true, .limited_until = 5000};
+    queues_conclude(&queues, 0);
+    ck_assert(queues_miss_any(&queues));
+    ck_assert(!queues_are_away(&queues));
+    ck_assert(!queues_are_dry(&queues));
+
+    queues_wake(&queues);
+    ck_assert_uint_eq(share_of(ask(80), "b"), 0); /* it is left alone, and the others are not */
+    queues_conclude(&queues, 0);
+    ck_assert(queues_miss_any(&queues));
+
+    queues_note_time(&queues, 5000);
+    give("b", share_of(ask(80), "b"));
+    queues_conclude(&queues, 0);
+    ck_assert(!queues_miss_any(&queues));
+}
+END_TEST
+
+START_TEST(all_queues_are_away_when_none_answers)
+{
+    const size_t count = ask(80);
+
+    for (size_t i = 0; i < count; i++)
+        queues.limits[i] = (struct share_limit){.is_away = true, .limited_until = 5000};
+    queues_conclude(&queues, 0);
+    ck_assert(queues_are_away(&queues));
+}
+END_TEST
+
 /* ---- weights, while others cannot give what they should ---- */
 
 #define STRETCH 300 /* jobs of a and b */
@@ -301,6 +332,8 @@ Suite *queues_suite(void)
     tcase_add_test(cases, the_first_of_several_limited_queues_is_woken_for);
     tcase_add_test(cases, a_queue_that_is_full_and_limited_waits_for_its_time);
     tcase_add_test(cases, a_queue_that_has_something_ready_is_not_dry);
+    tcase_add_test(cases, a_queue_is_away_until_it_answers);
+    tcase_add_test(cases, all_queues_are_away_when_none_answers);
     tcase_add_loop_test(cases, the_others_keep_their_proportion_while_one_is_limited, 0,
                         COUNT_OF(wake_ups));
     suite_add_tcase(suite, cases);

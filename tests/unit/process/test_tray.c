@@ -72,7 +72,7 @@ static void die_as_dispatcher(void)
 {
     trays_use(trays, SEATS);
     expect(SEATS, 1);
-    trays_take(trays);
+    tray_take(trays, SEATS);
     expect(SEATS, 2);
     expect(SEATS, 3);
     _exit(0); /* without having settled the last two */
@@ -116,12 +116,16 @@ START_TEST(a_full_tray_refuses_until_something_was_taken)
         count++;
     ck_assert_uint_gt(count, 100);
     ck_assert(put(OTHER, 0));
+    ck_assert(!tray_is_filling(trays, FIRST)); /* as far as was looked */
     expect(FIRST, 0);
     ck_assert(!put(FIRST, count)); /* looked at is not taken */
-    trays_take(trays);
+    tray_take(trays, FIRST);
     ck_assert(put(FIRST, count));
     for (uint32_t i = 1; i <= count; i++)
         expect(FIRST, i);
+    ck_assert(tray_is_filling(trays, FIRST));
+    tray_take(trays, FIRST);
+    ck_assert(!tray_is_filling(trays, FIRST));
     expect_nothing(FIRST);
 }
 END_TEST

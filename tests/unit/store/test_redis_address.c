@@ -94,6 +94,21 @@ START_TEST(sentinels_are_a_list_and_have_a_name_for_the_server)
 }
 END_TEST
 
+START_TEST(several_nodes_of_a_cluster_may_be_named)
+{
+    CLEANUP(redis_address_done) struct redis_address address = {0};
+    struct error err = {0};
+
+    ck_assert_msg(parse("redis://:x@a,b:7001,[::1]:7002/0", &address, &err), "%s", err.text);
+    ck_assert_uint_eq(address.host_count, 3);
+    ck_assert_str_eq(address.hosts[0].name, "a");
+    ck_assert_int_eq(address.hosts[0].port, 6379);
+    ck_assert_str_eq(address.hosts[2].name, "::1");
+    ck_assert_int_eq(address.hosts[2].port, 7002);
+    ck_assert_str_eq(address.shown, "redis://:***@a,b:7001,[::1]:7002/0");
+}
+END_TEST
+
 static const struct {
     const char *rule, *url, *prefix;
     int wait_replicas;
@@ -172,7 +187,6 @@ static const struct {
     {"redis://db/0/1", "redis://db/0/1: a database is a number: " WRITE},
     {"redis://ada@db", "redis://ada@db: a user needs a password: " WRITE},
     {"redis://@db", "redis://@db: a user needs a password: " WRITE},
-    {"redis://a,b", "redis://a,b: names several hosts; of a cluster one is enough: " WRITE},
     {"redis://a,", "redis://a,: names no host: " WRITE},
     {"redis+sentinel://s", "redis+sentinel://s: does not say what the sentinels call the "
                            "server: " WRITE_SENTINEL},
@@ -218,7 +232,7 @@ END_TEST
 static const char *const with_secrets[] = {
     "redis://:sesame@db/x",
     "redis://ada:sesame@db:0",
-    "redis://ada:open@sesame@a,b",
+    "redis://ada:open@sesame@a,b/x",
     "redis+sentinel://:sesame@s/",
     "redis://:sesame@db?prefix=",
     "redis://:sesame@db?wait_replicas=x",
@@ -255,6 +269,7 @@ Suite *redis_address_suite(void)
     tcase_add_loop_test(group, a_url_says_where_the_server_is_and_who_we_are, 0, COUNT_OF(servers));
     tcase_add_loop_test(group, sentinels_are_a_list_and_have_a_name_for_the_server, 0,
                         COUNT_OF(sentinels));
+    tcase_add_test(group, several_nodes_of_a_cluster_may_be_named);
     tcase_add_loop_test(group, sentinels_have_users_of_their_own, 0, COUNT_OF(sentinel_logins));
     tcase_add_loop_test(group, options_are_our_own, 0, COUNT_OF(options));
     tcase_add_loop_test(group, what_cannot_be_meant_is_refused_in_one_sentence, 0,

@@ -1,0 +1,125 @@
+/*
+ * away.c - queues that are away while others answer.
+ *
+ * A cluster has its queues on several nodes. While one of them is down, or a slot moves, the rest
+ * goes on:
+ *
+ *   a queue that is away      is asked again in a while; when it is back, what it may have reserved
+ *                             for us is looked for (recovery.c)
+ *   its jobs that have ended  are kept in the outbox, and their results where they are, until they
+ *                             are settled or their leases have ended
+ */
+#include "dispatcher/away.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "dispatcher/conclude.h"
+#include "dispatcher/events.h"
+#include "dispatcher/state.h"
+#include "process/outage.h"
+#include "process/process.h"
+
+#define ASK_AGAIN (500 * USEC_PER_MSEC)
+
+/* ---- queues ---- */
+
+static void tell_lost(struct queues *queues, struct queue_turn *queue, const struct error *why)
+{
+    queue->lost_at = clock_boot();
+    log_error("queue_lost", "queue=%s error=%s", queue->name, why->text);
+    queues_wake(queues); /* so that soon we know whether all are */
+}
+
+static void tell_back(struct dispatcher *dispatcher, struct queue_turn *queue)
+{
+    log_info("queue_back", "queue=%s away_ms=%" PRId64, queue->name,
+             (clock_boot() - queue->lost_at) / USEC_PER_MSEC);
+    queue->lost_at = 0;
+    dispatcher->wants_recovery = true;
+}
+
+bool away_note(struct dispatcher *dispatcher, const struct error *why, struct error *err)
+{
+    struct queues *queues = &dispatcher->queues;
+
+    if (why->code != TH_OK && queues_are_away(queues)) {
+        *err = *why;
+        return false;
+    }
+    for (size_t i = 0; i < queues->count; i++) {
+        struct queue_turn *queue = &queues->items[i];
+
+        if (queue->is_away && queue->lost_at == 0)
+            tell_lost(queues, queue, why);
+        else if (!queue->is_away && queue->lost_at != 0)
+            tell_back(dispatcher, queue);
+    }
+    return true;
+}
+
+/* ---- settlements ---- */
+
+/* A lease that was not extended for so long has ended. */
+static bool is_to_be_kept(const struct dispatcher *dispatcher, struct flight *flight,
+                          enum th_error_code *verdict)
+{
+    const struct error answer = {.code = *verdict};
+
+    if (!outage_may_pass(&answer))
+        return false;
+    if (!flight->is_kept)
+        flight->kept_until = clock_boot() + dispatcher->config->pool.lease;
+    if (clock_boot() < flight->kept_until)
+        return true;
+    *verdict = TH_E_LEASE_EXPIRED;
+    return false;
+}
+
+/* Their results are needed by the dispatcher after this one. They give way before a worker would
+ * have to wait with those of other queues: then only a dispatcher that dies now loses them. */
+static void hold_workers(struct dispatcher *dispatcher)
+{
+    const struct outbox *outbox = &dispatcher->outbox;
+    uint32_t serial;
+
+    for (struct worker_link *link = dispatcher->workers.first; link; link = link->next)
+        link->is_held = false;
+    for (size_t i = 0; i < outbox->kept; i++) {
+        if (!outbox->flights[i]->has_hold)
+            continue;
+        lease_table_state(dispatcher->process->leases, outbox->flights[i]->hold, &serial);
+        struct worker_link *link = workers_find(&dispatcher->workers, serial);
+
+        if (link && workers_have_room(&dispatcher->workers, link))
+            link->is_held = true;
+    }
+}
+
+bool away_sift(struct dispatcher *dispatcher, size_t from, struct error *err)
+{
+    struct outbox *outbox = &dispatcher->outbox;
+    const bool held_any = outbox->kept > 0;
+    size_t kept = from;
+
+    for (size_t i = from; i < outbox->count; i++) {
+        struct flight *flight = outbox->flights[i];
+
+        if (is_to_be_kept(dispatcher, flight, &outbox->verdicts[i])) {
+            if (!flight->is_kept)
+                queues_wake(&dispatcher->queues); /* its queue has to be asked to be seen as away */
+            if (!outbox_keep(outbox, i, kept++, err))
+                return false;
+            continue;
+        }
+        events_log(flight, &outbox->settlements[i], outbox->verdicts[i]);
+        conclude_silently(dispatcher, flight);
+    }
+    if (from == 0)
+        outbox->kept_until = clock_boot() + ASK_AGAIN;
+    outbox_clear(outbox, kept);
+    if (held_any || kept > 0)
+        hold_workers(dispatcher);
+    return true;
+}

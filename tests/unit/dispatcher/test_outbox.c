@@ -1,0 +1,131 @@
+#include "base/error.h"
+#include "dispatcher/flights.h"
+#include "dispatcher/outbox.h"
+#include "suites.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND USEC_PER_SEC
+
+static struct outbox outbox;
+
+static void set_up(void)
+{
+    outbox = (struct outbox){0};
+}
+
+static void tear_down(void)
+{
+    outbox_done(&outbox);
+}
+
+static struct bytes bytes_of(const char *text)
+{
+    return (struct bytes){(const unsigned char *)text, strlen(text)};
+}
+
+/* A settlement with all that it can point to, in the outbox's own memory. */
+static struct flight *add(const char *text)
+{
+    struct flight *flight = calloc(1, sizeof *flight);
+    struct job *alert = arena_alloc(&outbox.arena, sizeof *alert);
+    struct error err;
+
+    ck_assert(flight && alert);
+    *alert = (struct job){.type = "alert", .payload = arena_bytes(&outbox.arena, bytes_of(text))};
+    const struct settlement settlement = {
+        .kind = SETTLE_FAIL,
+        .error = arena_text(&outbox.arena, text),
+        .result = arena_bytes(&outbox.arena, bytes_of(text)),
+        .output = arena_bytes(&outbox.arena, bytes_of(text)),
+        .run = {.error = arena_text(&outbox.arena, text)},
+        .on_dead = alert,
+    };
+    ck_assert(outbox_add(&outbox, flight, &settlement, &err));
+    return flight;
+}
+
+static void keep(size_t from, size_t to)
+{
+    struct error err;
+
+    ck_assert_msg(outbox_keep(&outbox, from, to, &err), "%s", err.text);
+}
+
+START_TEST(what_is_kept_does_not_need_the_memory_of_its_exchange)
+{
+    struct flight *gone = add("gone"), *kept = add("kept");
+
+    keep(1, 0);
+    outbox_clear(&outbox, 1);
+    flight_free(gone);
+    ck_assert_uint_eq(outbox.count, 1);
+    ck_assert_ptr_eq(outbox.flights[0], kept);
+    const struct settlement *settlement = &outbox.settlements[0];
+    ck_assert_str_eq(settlement->error, "kept");
+    ck_assert_str_eq(settlement->run.error, "kept");
+    ck_assert_mem_eq(settlement->result.data, "kept", 4);
+    ck_assert_mem_eq(settlement->output.data, "kept", 4);
+    ck_assert_str_eq(settlement->on_dead->type, "alert");
+    ck_assert_mem_eq(settlement->on_dead->payload.data, "kept", 4);
+}
+END_TEST
+
+START_TEST(what_is_absent_stays_absent)
+{
+    const struct settlement ack = {.kind = SETTLE_ACK};
+    struct flight *flight = calloc(1, sizeof *flight);
+    struct error err;
+
+    ck_assert(flight && outbox_add(&outbox, flight, &ack, &err));
+    keep(0, 0);
+    outbox_clear(&outbox, 1);
+    ck_assert_ptr_null(outbox.settlements[0].error);
+    ck_assert_ptr_null(outbox.settlements[0].result.data);
+    ck_assert_ptr_null(outbox.settlements[0].on_dead);
+}
+END_TEST
+
+START_TEST(what_is_kept_waits_for_its_time_and_holds_up_nothing)
+{
+    add("first");
+    keep(0, 0);
+    outbox_clear(&outbox, 1);
+    outbox.kept_until = 2 * SECOND;
+    ck_assert_uint_eq(outbox_first(&outbox, SECOND), 1);
+    ck_assert_uint_eq(outbox.count, 1); /* so there is nothing to send */
+    add("second");
+    ck_assert_uint_eq(outbox_first(&outbox, SECOND), 1);
+    ck_assert_uint_eq(outbox_first(&outbox, 2 * SECOND), 0);
+}
+END_TEST
+
+START_TEST(what_is_kept_again_is_copied_once)
+{
+    struct flight *flight = add("first");
+
+    keep(0, 0);
+    outbox_clear(&outbox, 1);
+    const char *text = outbox.settlements[0].error;
+    keep(0, 0);
+    outbox_clear(&outbox, 1);
+    ck_assert_ptr_eq(outbox.settlements[0].error, text);
+    ck_assert(flight->is_kept);
+}
+END_TEST
+
+Suite *outbox_suite(void)
+{
+    Suite *suite = suite_create("dispatcher/outbox");
+    TCase *group = tcase_create("outbox");
+
+    tcase_add_checked_fixture(group, set_up, tear_down);
+    tcase_add_test(group, what_is_kept_does_not_need_the_memory_of_its_exchange);
+    tcase_add_test(group, what_is_absent_stays_absent);
+    tcase_add_test(group, what_is_kept_waits_for_its_time_and_holds_up_nothing);
+    tcase_add_test(group, what_is_kept_again_is_copied_once);
+    suite_add_tcase(suite, group);
+    return suite;
+}
