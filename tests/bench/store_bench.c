@@ -1,11 +1,11 @@
 /*
  * store_bench.c - a store next to bare calls in the same run.
  *
- *     store-bench FOLDER [BACKLOG | exchange]            SQLite, in a folder on the disk that
- * matters store-bench postgres://... [BACKLOG]    PostgreSQL, in a schema of its own
+ *     store-bench FOLDER [BACKLOG | exchange]           SQLite, in a folder on the disk that
+ * matters store-bench postgres://... [BACKLOG | pools]      PostgreSQL, in a schema of its own
  *
  * BACKLOG is the long queue, 1,000,000 by default. With `exchange` only the last row of the table
- * is measured, for a comparison with whole pools.
+ * is measured, for a comparison with whole pools; with `pools` only what many pools cost.
  */
 #include "base/base.h"
 #include "base/text.h"
@@ -36,17 +36,27 @@ static int measure_exchange(const char *folder)
     return EXIT_SUCCESS;
 }
 
+static int measure_pools(const char *url)
+{
+    pg_pools_print(url);
+    (void)pg_fresh_url(url);
+    return EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
     int64_t backlog = 1000000;
+    bool is_postgres = argc > 1 && text_starts_with(argv[1], "postgres://");
 
+    if (is_postgres && argc == 3 && text_equal(argv[2], "pools"))
+        return measure_pools(argv[1]);
     if (argc == 3 && text_equal(argv[2], "exchange"))
         return measure_exchange(argv[1]);
     if (argc < 2 || (argc > 2 && !text_to_int(argv[2], 1000, 100000000, &backlog))) {
-        fprintf(stderr, "usage: store-bench FOLDER|postgres://... [BACKLOG | exchange]\n");
+        fprintf(stderr, "usage: store-bench FOLDER|postgres://... [BACKLOG | exchange | pools]\n");
         return 2;
     }
-    if (text_starts_with(argv[1], "postgres://")) {
+    if (is_postgres) {
         pg_print(argv[1], (size_t)backlog);
         return EXIT_SUCCESS;
     }

@@ -135,3 +135,29 @@ void bench_reserve(struct store *store, size_t max, struct job_list *jobs_out)
     if (!store_reserve(store, &wanted, store_now(store), jobs_out, &err))
         bench_die("reserve", &err);
 }
+
+void bench_exchange(struct store *store, const char *pool, size_t max, struct job_list *jobs)
+{
+    struct queue_share share = {.queue = JOB_QUEUE_DEFAULT, .max = max};
+    struct reservation wanted = bench_wanted(&share);
+    struct settlement *finished = calloc(jobs->count + 1, sizeof(*finished));
+    enum th_error_code *verdicts = calloc(jobs->count + 1, sizeof(*verdicts));
+    struct settlement_list list = {finished, jobs->count};
+    struct job_list next = {0};
+    struct error err;
+
+    wanted.pool = pool;
+    for (size_t i = 0; i < jobs->count; i++)
+        finished[i] = (struct settlement){.job = jobs->items[i].id,
+                                          .queue = jobs->items[i].queue,
+                                          .token = jobs->items[i].token,
+                                          .ref = jobs->items[i].ref,
+                                          .kind = SETTLE_ACK,
+                                          .forget = true};
+    if (!store_exchange(store, &list, &wanted, store_now(store), verdicts, &next, &err))
+        bench_die("exchange", &err);
+    job_list_done(jobs);
+    *jobs = next;
+    free(finished);
+    free(verdicts);
+}

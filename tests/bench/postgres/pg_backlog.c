@@ -12,34 +12,10 @@
 #include "bench/store_ways.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #define FEW    10000
 #define BATCH  1000
 #define ROUNDS 300
-
-static void exchange_once(struct store *store, struct job_list *jobs)
-{
-    struct queue_share share = {.queue = JOB_QUEUE_DEFAULT, .max = BATCH};
-    struct reservation wanted = bench_wanted(&share);
-    struct settlement finished[BATCH];
-    enum th_error_code verdicts[BATCH];
-    struct settlement_list list = {finished, jobs->count};
-    struct job_list next = {0};
-    struct error err;
-
-    for (size_t i = 0; i < jobs->count; i++)
-        finished[i] = (struct settlement){.job = jobs->items[i].id,
-                                          .queue = jobs->items[i].queue,
-                                          .token = jobs->items[i].token,
-                                          .ref = jobs->items[i].ref,
-                                          .kind = SETTLE_ACK,
-                                          .forget = true};
-    if (!store_exchange(store, &list, &wanted, store_now(store), verdicts, &next, &err))
-        bench_die("exchange", &err);
-    job_list_done(jobs);
-    *jobs = next;
-}
 
 /* Producers have a handle of their own, as in real life. */
 static double rate_of(struct store *store, struct store *producer)
@@ -50,7 +26,7 @@ static double rate_of(struct store *store, struct store *producer)
     for (size_t i = 0; i < ROUNDS; i++) {
         bench_fill(producer, (struct bench_size){BATCH, BATCH});
         usec_t start = clock_boot();
-        exchange_once(store, &jobs);
+        bench_exchange(store, "bench", BATCH, &jobs);
         elapsed += clock_boot() - start;
     }
     return (double)(BATCH * ROUNDS) * (double)USEC_PER_SEC / (double)elapsed;

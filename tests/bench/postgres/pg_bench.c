@@ -23,5 +23,6 @@ void pg_print(const char *url, size_t backlog)
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         bench_run(url, &rows[i]);
     pg_backlog_print(url, backlog);
+    pg_pools_print(url);
     (void)pg_fresh_url(url);
 }

@@ -21,6 +21,9 @@ usec_t pg_raw_exchange_forget(const char *url, struct bench_size size);
 /* pg_backlog.c: with so many waiting, and while somebody holds an old snapshot. */
 void pg_backlog_print(const char *url, size_t backlog);
 
+/* pg_pools.c: with a hundred pools on one database. */
+void pg_pools_print(const char *url);
+
 /* All of it. */
 void pg_print(const char *url, size_t backlog);
 
