@@ -132,6 +132,7 @@ const char *store_name(const struct store *store)
 
 bool store_schema(struct store *store, struct store_schema *schema_out, struct error *err)
 {
+    *schema_out = (struct store_schema){0};
     return is_open(store, err) && store->driver->schema(store, schema_out, err);
 }
 

@@ -42,10 +42,13 @@ bool store_open(const char *url, const struct store_options *options, struct sto
 /* Sets *store to NULL. Every call on a store that is NULL fails with TH_E_INVALID. */
 void store_close(struct store **store);
 
+#define STORE_REMARK_SIZE 256
+
 struct store_schema {
-    int version;     /* of what is stored */
-    int usable_from; /* the lowest binary that may use it */
-    int newest;      /* what this binary would migrate to */
+    int version;                    /* of what is stored */
+    int usable_from;                /* the lowest binary that may use it */
+    int newest;                     /* what this binary would migrate to */
+    char remark[STORE_REMARK_SIZE]; /* what migrating could not do, for people; "" is nothing */
 };
 
 bool store_schema(struct store *store, struct store_schema *schema_out,

@@ -70,6 +70,8 @@ static enum status run_migrate(struct session *session, const struct option_valu
         print_json(session, before, &schema);
     else
         print_text(session, before, &schema);
+    if (schema.remark[0] != '\0')
+        output_remark("%s", schema.remark);
     return STATUS_OK;
 }
 

@@ -197,6 +197,27 @@ class Pool(Server):
 
 
 class Producers(Server):
+    def test_whoever_may_not_make_roles_migrates_and_is_told_what_is_missing(self):
+        for sql in ("CREATE ROLE plain LOGIN", "GRANT CREATE ON DATABASE taskharbor TO plain"):
+            self.postgres.sql(sql)
+        url = self.postgres.url.replace("taskharbor@", "plain@") + "?schema=mine"
+        for said in ("(created)", "(nothing to do)"):
+            result = self.thctl("migrate", url=url)
+            self.assertEqual(result.returncode, 0, result)
+            self.assertIn(said, result.stdout)
+            self.assertEqual(result.stderr.count("\n"), 1)
+            self.assertIn("run CREATE ROLE taskharbor_producer, and then run SELECT mine.grant_producers()",
+                          result.stderr)
+        self.postgres.sql("CREATE ROLE taskharbor_producer; CREATE ROLE bob LOGIN;"
+                          "GRANT taskharbor_producer TO bob")
+        self.postgres.sql("SET ROLE plain; SELECT mine.grant_producers()")
+        self.postgres.sql("SET ROLE bob; SELECT mine.enqueue('work')")
+        self.assertEqual(self.thctl("migrate", url=url).stderr, "")
+
+    def tearDown(self):
+        self.postgres.sql("DROP SCHEMA IF EXISTS taskharbor, mine CASCADE;"
+                          "DROP ROLE IF EXISTS taskharbor_producer")
+
     def test_a_producer_may_enqueue_and_nothing_else(self):
         self.ok("migrate")
         self.postgres.sql("CREATE ROLE ada LOGIN; GRANT taskharbor_producer TO ada")

@@ -11,6 +11,8 @@
 
 #include "postgres_migrations.h"
 
+#include <stdio.h>
+
 #define NEWEST ((int)COUNT_OF(sql_migrations))
 
 /* The lowest binary that may use a schema of version NEWEST. */
@@ -39,6 +41,22 @@ bool pg_schema_read(struct postgres *postgres, struct store_schema *schema_out, 
         return error_set(err, TH_E_SCHEMA, "postgres: schema %s has no version", postgres->schema);
     schema_out->version = (int)answer_int(&answer);
     schema_out->usable_from = (int)answer_int(&answer);
+    return true;
+}
+
+bool pg_schema_remark(struct postgres *postgres, struct store_schema *schema_out, struct error *err)
+{
+    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_NO_PRODUCERS);
+    CLEANUP(answer_done) struct answer answer = {0};
+
+    if (!statement_run(&call, &answer, err))
+        return false;
+    if (answer_next(&answer))
+        snprintf(schema_out->remark, sizeof(schema_out->remark),
+                 "nobody can be allowed just to enqueue: the role taskharbor_producer is missing: "
+                 "let somebody who may run CREATE ROLE taskharbor_producer, and then run SELECT "
+                 "%s.grant_producers()",
+                 postgres->schema);
     return true;
 }
 

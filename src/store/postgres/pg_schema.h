@@ -11,6 +11,10 @@
 bool pg_schema_prepare(struct postgres *postgres, const struct store_options *options,
                        struct error *err) MUST_CHECK;
 
+/* What its user was not allowed to do. */
+bool pg_schema_remark(struct postgres *postgres, struct store_schema *schema_out,
+                      struct error *err) MUST_CHECK;
+
 bool pg_schema_read(struct postgres *postgres, struct store_schema *schema_out,
                     struct error *err) MUST_CHECK;
 

@@ -56,7 +56,8 @@ static void postgres_close(struct store *store)
 
 static bool postgres_schema(struct store *store, struct store_schema *schema_out, struct error *err)
 {
-    return pg_schema_read(postgres_of(store), schema_out, err);
+    return pg_schema_read(postgres_of(store), schema_out, err) &&
+           (schema_out->version == 0 || pg_schema_remark(postgres_of(store), schema_out, err));
 }
 
 static bool postgres_read_clock(struct store *store, usec_t *now_out, struct error *err)

@@ -13,6 +13,11 @@ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
 SELECT 1 WHERE current_setting('transaction_read_only')::boolean
 -- name: schema
 SELECT version, usable_from FROM meta
+-- name: no_producers
+SELECT 1 FROM pg_proc p
+WHERE p.pronamespace = current_schema()::regnamespace AND p.proname = 'enqueue' AND NOT EXISTS (
+    SELECT FROM pg_roles r WHERE r.rolname = 'taskharbor_producer'
+        AND has_function_privilege(r.oid, p.oid, 'EXECUTE'))
 
 -- The bell ----------------------------------------------------------------------------------
 

@@ -253,12 +253,22 @@ END $$;
 
 -- ---- who may ----
 
--- GRANT taskharbor_producer TO somebody: they may enqueue, and nothing else. A user who may not make
--- roles migrates without it; the role can be made later, and granted what stands here. enqueue_full
--- takes bytes unseen, so it stays with the owner.
-DO $$
+-- GRANT taskharbor_producer TO somebody: they may enqueue, and nothing else. enqueue_full takes bytes
+-- unseen, so it stays with the owner.
+CREATE FUNCTION grant_producers() RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
     signature text;
+BEGIN
+    EXECUTE format('GRANT USAGE ON SCHEMA %I TO taskharbor_producer', current_schema());
+    FOR signature IN SELECT p.oid::regprocedure FROM pg_proc p
+        WHERE p.pronamespace = current_schema()::regnamespace AND p.proname IN ('enqueue', 'enqueue_raw')
+    LOOP
+        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO taskharbor_producer', signature);
+    END LOOP;
+END $$;
+
+-- A user who may not make roles migrates without it, and is told so.
+DO $$
 BEGIN
     EXECUTE format('REVOKE ALL ON ALL FUNCTIONS IN SCHEMA %I FROM PUBLIC', current_schema());
     BEGIN
@@ -269,10 +279,5 @@ BEGIN
         WHEN insufficient_privilege THEN RETURN;
         WHEN duplicate_object OR unique_violation THEN NULL;
     END;
-    EXECUTE format('GRANT USAGE ON SCHEMA %I TO taskharbor_producer', current_schema());
-    FOR signature IN SELECT p.oid::regprocedure FROM pg_proc p
-        WHERE p.pronamespace = current_schema()::regnamespace AND p.proname IN ('enqueue', 'enqueue_raw')
-    LOOP
-        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO taskharbor_producer', signature);
-    END LOOP;
+    PERFORM grant_producers();
 END $$;
