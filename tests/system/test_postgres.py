@@ -3,14 +3,12 @@ PostgreSQL as users meet it: what they are told when it cannot be used, poolers,
 server that is killed and started again.
 """
 import os
-import shutil
 import socket
 import subprocess
-import tempfile
 import time
 import unittest
 
-from servers import DEADLINE, Postgres, free_port, is_listening
+from servers import DEADLINE, Postgres, free_port, is_listening, servers_folder
 
 THD = os.environ.get("THD", "build/dev/thd")
 THCTL = os.environ.get("THCTL", "build/dev/thctl")
@@ -23,17 +21,22 @@ handlers:
 """
 
 
+shared = {}
+
+
+def setUpModule():
+    shared["folder"] = unittest.enterModuleContext(servers_folder())
+    shared["postgres"] = unittest.enterModuleContext(Postgres(os.path.join(shared["folder"], "postgres")))
+
+
 class Server(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp(prefix="taskharbor-test-")
-        os.chmod(cls.folder, 0o755)
-        cls.postgres = Postgres(os.path.join(cls.folder, "postgres")).start()
+        cls.folder, cls.postgres = shared["folder"], shared["postgres"]
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.postgres.stop()
-        shutil.rmtree(cls.folder, ignore_errors=True)
+    def setUp(self):
+        self.addCleanup(self.postgres.sql, "SET client_min_messages = warning;"
+                                           "DROP SCHEMA IF EXISTS taskharbor CASCADE")
 
     def thctl(self, *words, url=None, env=None):
         return subprocess.run([THCTL, "--backend", url or self.postgres.url, *words], check=False,
@@ -198,6 +201,7 @@ class Pool(Server):
 
 class Producers(Server):
     def test_whoever_may_not_make_roles_migrates_and_is_told_what_is_missing(self):
+        self.postgres.sql("DROP ROLE IF EXISTS taskharbor_producer")
         for sql in ("CREATE ROLE plain LOGIN", "GRANT CREATE ON DATABASE taskharbor TO plain"):
             self.postgres.sql(sql)
         url = self.postgres.url.replace("taskharbor@", "plain@") + "?schema=mine"
@@ -213,10 +217,7 @@ class Producers(Server):
         self.postgres.sql("SET ROLE plain; SELECT mine.grant_producers()")
         self.postgres.sql("SET ROLE bob; SELECT mine.enqueue('work')")
         self.assertEqual(self.thctl("migrate", url=url).stderr, "")
-
-    def tearDown(self):
-        self.postgres.sql("DROP SCHEMA IF EXISTS taskharbor, mine CASCADE;"
-                          "DROP ROLE IF EXISTS taskharbor_producer")
+        self.postgres.sql("DROP SCHEMA mine CASCADE")
 
     def test_a_producer_may_enqueue_and_nothing_else(self):
         self.ok("migrate")
