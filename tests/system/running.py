@@ -56,15 +56,18 @@ class RunningCase(DaemonCase):
 
     def freeze_workers(self, pool, count=2):
         """Stops the workers of a pool, so that jobs are handed out and nobody starts them."""
-        workers = [pool.pid_of(f"worker {number}") for number in range(1, count + 1)]
-        for pid in workers:
-            os.kill(pid, SIGSTOP)
-        self.addCleanup(self.thaw, workers)  # stopped, they would not see the end of the pool
-        return workers
+        return self.freeze(pool, *(f"worker {number}" for number in range(1, count + 1)))
 
-    def thaw(self, workers):
-        for pid in workers:
-            if title(pid).startswith("thd: worker"):
+    def freeze(self, pool, *names):
+        processes = [pool.pid_of(name) for name in names]
+        for pid in processes:
+            os.kill(pid, SIGSTOP)
+        self.addCleanup(self.thaw, processes)  # stopped, they would not see the end of the pool
+        return processes
+
+    def thaw(self, processes):
+        for pid in processes:
+            if title(pid).startswith("thd: "):
                 os.kill(pid, SIGCONT)
 
     # ---- jobs that hold ----
