@@ -26,20 +26,18 @@ void flights_done(struct flights *flights)
     *flights = (struct flights){0};
 }
 
-static void copy_name(char name[JOB_NAME_MAX + 1], const char *from)
-{
-    memcpy(name, from, strnlen(from, JOB_NAME_MAX));
-}
-
 /* What settling needs; the rest is the store's. */
 static void copy_job(struct flight *flight, const struct job *job)
 {
-    copy_name(flight->type, job->type);
-    copy_name(flight->queue, job->queue);
+    const size_t type_size = strlen(job->type) + 1;
+    char *type = flight->names, *queue = flight->names + type_size;
+
+    memcpy(type, job->type, type_size);
+    memcpy(queue, job->queue, strlen(job->queue) + 1);
     flight->job = (struct job){
         .id = job->id,
-        .type = flight->type,
-        .queue = flight->queue,
+        .type = type,
+        .queue = queue,
         .encoding = job->encoding,
         .timeout = job->timeout,
         .max_attempts = job->max_attempts,
@@ -71,7 +69,8 @@ static struct job_limits limits_of(const struct config *config, const struct job
 
 struct flight *flight_new(const struct config *config, const struct job *job)
 {
-    struct flight *flight = calloc(1, sizeof *flight);
+    struct flight *flight =
+        calloc(1, sizeof *flight + strlen(job->type) + 1 + strlen(job->queue) + 1);
 
     if (!flight)
         return NULL;

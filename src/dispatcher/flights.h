@@ -22,9 +22,8 @@ struct handler_config;
 struct flight {
     struct arena arena; /* owns what `job` points to besides the two names below */
     struct job job;     /* its payload only as long as somebody may need it */
-    char type[JOB_NAME_MAX + 1], queue[JOB_NAME_MAX + 1]; /* here: one allocation for most jobs */
-    const struct handler_config *handler;                 /* NULL: there is none for its type */
-    struct job_limits limits;                             /* resolved */
+    const struct handler_config *handler; /* NULL: there is none for its type */
+    struct job_limits limits;             /* resolved */
     bool is_stray; /* not ours any more; only the end of its run is waited for */
     bool has_hold; /* it is in the lease table */
     struct hold hold;
@@ -39,6 +38,7 @@ struct flight {
     usec_t kept_until;          /* boot time; its lease has ended then */
     bool wants_halt, is_halted; /* its worker shall stop it; has been told */
     enum halt_reason halt;
+    char names[]; /* type and queue of the job: one allocation for most jobs, and a small one */
 };
 
 struct flights {
