@@ -9,7 +9,7 @@ from signal import SIGCONT, SIGSTOP
 from daemon import DaemonCase, title, wait_for
 
 # A pool that soon sees what happens around it.
-QUICK = {"lease": "1s", "heartbeat_interval": "300ms", "kill_grace": "100ms",
+QUICK = {"lease": "2s", "heartbeat_interval": "300ms", "kill_grace": "100ms",
          "reaper_interval": "1s"}
 
 # Failed jobs that are soon tried again.

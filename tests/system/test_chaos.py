@@ -52,6 +52,7 @@ for line in sys.stdin:
 class Chaos(DaemonCase):
 
     kills, jobs_wanted = KILLS, JOBS
+    lease = "1s"
 
     def setUp(self):
         super().setUp()
@@ -63,7 +64,7 @@ class Chaos(DaemonCase):
         self.configure(
             {"work": {"command": ["./run"]}, "plug": {"plugin": plugin("chaotic")},
              "stay": {"resident": ["/usr/bin/python3", "stay.py"]}},
-            pool={"num_workers": 4, "lease": "1s", "heartbeat_interval": "300ms",
+            pool={"num_workers": 4, "lease": self.lease, "heartbeat_interval": "300ms",
                   "kill_grace": "100ms", "reaper_interval": "1s", "stale_threshold": "5s"},
             defaults={"max_attempts": 1000000, "max_stalls": 1000000,
                       "retry": {"policy": "fixed", "base_delay": "10ms"}},

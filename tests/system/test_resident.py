@@ -13,7 +13,7 @@ from daemon import THD, DaemonCase, is_alive, living_in, title, wait_for
 SOURCE = os.environ.get("TH_SOURCE_DIR", os.path.join(os.path.dirname(__file__), "..", ".."))
 FIXTURE = os.path.abspath(os.path.join(SOURCE, "tests", "fixtures", "resident.py"))
 EXAMPLES = os.path.abspath(os.path.join(SOURCE, "examples", "residents"))
-QUICK = {"lease": "1s", "heartbeat_interval": "300ms", "kill_grace": "100ms"}
+QUICK = {"lease": "3s", "heartbeat_interval": "300ms", "kill_grace": "100ms"}
 
 
 class ResidentCase(DaemonCase):
@@ -172,7 +172,7 @@ class Ends(ResidentCase):
     def test_a_broken_one_costs_no_attempt_and_its_jobs_are_done_when_it_is_mended(self):
         self.script("broken", f"[ -e mended ] || exec /usr/bin/python3 {FIXTURE} --die\n"
                               f"exec /usr/bin/python3 {FIXTURE}\n")
-        pool = self.start_pool({"r": {"resident": ["./broken"]}}, pool={"num_workers": 1, **QUICK})
+        pool = self.start_pool({"r": {"resident": ["./broken"]}}, pool={"num_workers": 1})
         job_id = self.enqueue_way("answer")
         event = pool.wait_event("start_failed")
         self.assertIn("exited with code 1 before it read its job: no such module", event["error"])

@@ -168,6 +168,15 @@ static bool write_some(struct redis_link *link, struct error *err)
     return true;
 }
 
+/* A full server says so and hangs up, and what it said may be lost with that. */
+static bool fail_reading(struct redis_link *link, struct error *err)
+{
+    if (errno == ECONNRESET && !link->has_answered)
+        return fail(link, "hung up at once: perhaps the server has as many clients as it takes",
+                    err);
+    return fail_errno(link, "lost while reading", err);
+}
+
 static bool read_some(struct redis_link *link, struct error *err)
 {
     char bytes[READ_AT_ONCE];
@@ -176,7 +185,8 @@ static bool read_some(struct redis_link *link, struct error *err)
     if (got == 0)
         return fail(link, "the server closed the connection", err);
     if (got < 0)
-        return errno == EAGAIN || errno == EINTR || fail_errno(link, "lost while reading", err);
+        return errno == EAGAIN || errno == EINTR || fail_reading(link, err);
+    link->has_answered = true;
     return redisReaderFeed(link->context->reader, bytes, (size_t)got) == REDIS_OK ||
            fail(link, link->context->reader->errstr, err);
 }

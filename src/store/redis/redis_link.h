@@ -19,6 +19,7 @@ struct redis_link {
     redisContext *context; /* owned; NULL while there is no connection */
     struct buffer out;     /* what is still to be sent, from `sent` on */
     size_t sent;
+    bool has_answered;      /* the server has said anything at all */
     struct redis_host host; /* of the connection, for people */
 };
 
