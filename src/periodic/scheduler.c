@@ -14,13 +14,15 @@
 #include "process/process.h"
 #include "store/store.h"
 
+/* Jobs first: while a part of a cluster is away, cron waits for all of it, as an entry may have
+ * been in any queue before. */
 static bool make_ready(void *context, struct store *store, usec_t *next_out, struct error *err)
 {
     struct crontab *crontab = context;
     usec_t next_slot = 0;
 
-    if (!crontab_pass(crontab, store, store_now(store), &next_slot, err) ||
-        !promote_pass(store, JOB_SCHEDULED, next_out, err))
+    if (!promote_pass(store, JOB_SCHEDULED, next_out, err) ||
+        !crontab_pass(crontab, store, store_now(store), &next_slot, err))
         return false;
     const usec_t wake_at = promote_wake_at(next_slot, store_now(store), clock_boot());
     if (wake_at < *next_out)

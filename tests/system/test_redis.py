@@ -272,11 +272,12 @@ class Cluster(ServerCase):
         for node in (target, owner, *self.cluster.nodes):
             node.cli("CLUSTER", "SETSLOT", slot, "NODE", target_id)
 
-    def start_gated(self):
+    def start_gated(self, **sections):
         """A pool on queues of all nodes, which runs a job of `mail` and one of `invoices` until the gate opens."""
         gated = self.script("gated", "until [ -e gate ]; do sleep 0.02; done")
         pool = self.start_pool({**HANDLERS, "gated": {"command": [gated]}}, {"num_workers": 4},
-                               queues={queue: {} for queue in ("default", "mail", "invoices")})
+                               queues={queue: {} for queue in ("default", "mail", "invoices")},
+                               **sections)
         ids = [self.enqueue("gated", "--queue", queue) for queue in ("mail", "invoices")]
         for job_id in ids:
             self.wait_state(job_id, "running")
@@ -302,7 +303,8 @@ class Cluster(ServerCase):
     def test_a_node_that_is_down_holds_up_no_other_queue(self):
         first, _, third = self.cluster.nodes
         self.backend = "redis://" + ",".join(f"127.0.0.1:{node.port}" for node in self.cluster.nodes)
-        pool, (mail, invoice) = self.start_gated()
+        pool, (mail, invoice) = self.start_gated(
+            cron={"tick": {"schedule": "* * * * * *", "type": "work", "queue": "mail"}})
         third.kill()
         self.write("gate", "")
         pool.wait_event("queue_lost", queue="invoices")
@@ -319,7 +321,7 @@ class Cluster(ServerCase):
         wait_for(lambda: self.thctl("stats").code == 0, "the cluster to be whole")
         self.run_job("work", "--queue", "mail")
         self.assertEqual(self.job(invoice)["executions"], 1)
-        self.assertEqual(pool.events("store_lost"), [])
+        self.assertEqual(pool.events("store_lost", process="dispatcher"), [])
 
     def test_a_queue_stands_still_while_its_slot_moves_and_loses_nothing(self):
         ids = [self.enqueue("work", "--queue", "mail") for _ in range(3)]
