@@ -18,7 +18,7 @@
 #include "dispatcher/conclude.h"
 #include "dispatcher/events.h"
 #include "dispatcher/state.h"
-#include "process/outage.h"
+#include "job/settlement.h"
 #include "process/process.h"
 
 #define ASK_AGAIN (500 * USEC_PER_MSEC)
@@ -61,20 +61,21 @@ bool away_note(struct dispatcher *dispatcher, const struct error *why, struct er
 
 /* ---- settlements ---- */
 
-/* A lease that was not extended for so long has ended. */
-static bool is_to_be_kept(const struct dispatcher *dispatcher, struct flight *flight,
-                          enum th_error_code *verdict)
+/* A lease that was not extended for so long. */
+static bool has_lease_ended(const struct flight *flight)
 {
-    const struct error answer = {.code = *verdict};
+    return flight->is_kept && clock_boot() >= flight->kept_until;
+}
 
-    if (!outage_may_pass(&answer))
-        return false;
-    if (!flight->is_kept)
+static bool keep(struct dispatcher *dispatcher, size_t from, size_t to, struct error *err)
+{
+    struct flight *flight = dispatcher->outbox.flights[from];
+
+    if (!flight->is_kept) {
         flight->kept_until = clock_boot() + dispatcher->config->pool.lease;
-    if (clock_boot() < flight->kept_until)
-        return true;
-    *verdict = TH_E_LEASE_EXPIRED;
-    return false;
+        queues_wake(&dispatcher->queues); /* its queue has to be asked to be seen as away */
+    }
+    return outbox_keep(&dispatcher->outbox, from, to, err);
 }
 
 /* Their results are needed by the dispatcher after this one. They give way before a worker would
@@ -97,23 +98,25 @@ static void hold_workers(struct dispatcher *dispatcher)
     }
 }
 
+/* All are gone through, whatever happens: a flight that is concluded must not stay in the outbox.
+ */
 bool away_sift(struct dispatcher *dispatcher, size_t from, struct error *err)
 {
     struct outbox *outbox = &dispatcher->outbox;
     const bool held_any = outbox->kept > 0;
+    bool copied_all = true;
     size_t kept = from;
 
     for (size_t i = from; i < outbox->count; i++) {
         struct flight *flight = outbox->flights[i];
+        const bool is_over = settlement_is_over(outbox->verdicts[i]);
 
-        if (is_to_be_kept(dispatcher, flight, &outbox->verdicts[i])) {
-            if (!flight->is_kept)
-                queues_wake(&dispatcher->queues); /* its queue has to be asked to be seen as away */
-            if (!outbox_keep(outbox, i, kept++, err))
-                return false;
+        if (!is_over && !has_lease_ended(flight)) {
+            copied_all = keep(dispatcher, i, kept++, err) && copied_all;
             continue;
         }
-        events_log(flight, &outbox->settlements[i], outbox->verdicts[i]);
+        events_log(flight, &outbox->settlements[i],
+                   is_over ? outbox->verdicts[i] : TH_E_LEASE_EXPIRED);
         conclude_silently(dispatcher, flight);
     }
     if (from == 0)
@@ -121,5 +124,5 @@ bool away_sift(struct dispatcher *dispatcher, size_t from, struct error *err)
     outbox_clear(outbox, kept);
     if (held_any || kept > 0)
         hold_workers(dispatcher);
-    return true;
+    return copied_all;
 }
