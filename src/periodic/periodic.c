@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #define KEPT_OPEN (5 * USEC_PER_SEC)
+#define GLANCE    USEC_PER_SEC
 
 struct runner {
     struct process *process;
@@ -33,6 +34,7 @@ struct runner {
     struct outage outage;
     struct loop_timer timer;
     enum slot_state state;
+    usec_t due; /* on clock_boot(): the next pass; it may come before, when it is wanted */
     int64_t passes;
     bool is_ready; /* the master has been told */
     bool was_open; /* the store may have heard of us */
@@ -113,17 +115,24 @@ static bool note_pass(struct runner *runner, struct error *err)
     return process_ready(runner->process, err);
 }
 
+static void sleep_until_due(struct runner *runner)
+{
+    const usec_t glance = clock_boot() + GLANCE;
+
+    sleep_until(runner, runner->periodic->is_wanted && glance < runner->due ? glance : runner->due);
+}
+
 /* A database has better uses for a connection that is not needed for a while. */
 static void rest(struct runner *runner, usec_t next)
 {
+    runner->due = next;
     if (next > clock_boot() + KEPT_OPEN)
         store_close(&runner->store);
-    sleep_until(runner, next);
+    sleep_until_due(runner);
 }
 
-static void make_pass(void *context)
+static void make_pass(struct runner *runner)
 {
-    struct runner *runner = context;
     const struct periodic *periodic = runner->periodic;
     const usec_t started = clock_boot();
     usec_t next = started;
@@ -140,6 +149,18 @@ static void make_pass(void *context)
         process_stop(runner->process, process_fail(&err));
     else
         rest(runner, next);
+}
+
+static void wake(void *context)
+{
+    struct runner *runner = context;
+    const struct periodic *periodic = runner->periodic;
+    const bool is_early = runner->state == SLOT_IDLE && clock_boot() < runner->due;
+
+    if (is_early && periodic->is_wanted && !periodic->is_wanted(periodic->context))
+        sleep_until_due(runner);
+    else
+        make_pass(runner);
 }
 
 /* A store that is away gets one try. Where we have never been, nothing of us is left. */
@@ -173,7 +194,7 @@ int periodic_run(struct process *process, const struct periodic *periodic)
     struct runner runner = {
         .process = process,
         .periodic = periodic,
-        .timer = {.call = make_pass, .context = &runner},
+        .timer = {.call = wake, .context = &runner},
         .state = SLOT_STARTING,
     };
 

@@ -25,6 +25,10 @@ struct periodic {
      * the next one; NULL: none. */
     bool (*leave)(void *context, struct store *store, struct error *err);
 
+    /* Whether a pass is wanted before its time; asked each second, without the store. NULL: never.
+     */
+    bool (*is_wanted)(void *context);
+
     /* While the store is away it is tried at least this often; 0: as outage.h has it. */
     usec_t max_silence;
     void *context;

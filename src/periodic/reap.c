@@ -2,8 +2,9 @@
  * reap.c - one pass of the reaper: expired leases, silent pools, retention.
  *
  * Everything here may be done by several pools at once, and is done by whoever comes first. A pass
- * is a bounded number of batches, each a transaction of its own, so that neither the other writers
- * nor the master's orders wait for it.
+ * goes on for a bounded time, in batches, so that neither the other writers nor the master's orders
+ * wait for it. What it has left it goes on with at once; and while much has to be removed it comes
+ * back soon, so that what is kept stays near to what the retention says.
  */
 #include "periodic/reap.h"
 
@@ -13,42 +14,49 @@
 #include "base/log.h"
 #include "config/config.h"
 
-#define BATCH   1000 /* jobs in one transaction */
-#define BATCHES 20   /* transactions in one pass */
+#define RECLAIM_BATCH 1000 /* jobs in one call */
+#define PRUNE_BATCH   5000 /* each call costs something of its own, so not too few */
+#define SHARE         20   /* of done_max: as many as may end between two passes */
+#define PAUSE_MIN     (100 * USEC_PER_MSEC)
 
 struct reaping {
     struct store *store;
     const struct config *config;
-    int batches;       /* so far */
+    usec_t until;      /* on clock_boot(): no batch begins after it */
     bool has_left_any; /* the pass was over before the work was */
+    size_t pruned;
 };
 
-/* Batch after batch, as long as they come full. */
-static bool repeat(struct reaping *reaping,
-                   bool (*run)(const struct reaping *reaping, size_t *count_out, struct error *err),
-                   size_t *total_out, struct error *err)
+/* One batch of at most `limit`. */
+typedef bool batch_run(const struct reaping *reaping, size_t limit, size_t *count_out,
+                       struct error *err);
+
+/* Batch after batch, as long as they come full; one at least. */
+static bool repeat(struct reaping *reaping, batch_run *run, size_t limit, size_t *total_out,
+                   struct error *err)
 {
-    size_t count = BATCH;
+    size_t count;
 
     *total_out = 0;
-    for (; count == BATCH && reaping->batches < BATCHES; reaping->batches++) {
-        if (!run(reaping, &count, err))
+    do {
+        if (!run(reaping, limit, &count, err))
             return false;
         *total_out += count;
-    }
-    reaping->has_left_any = reaping->has_left_any || count == BATCH;
+    } while (count >= limit && clock_boot() < reaping->until);
+    reaping->has_left_any = reaping->has_left_any || count >= limit;
     return true;
 }
 
-static bool reclaim_batch(const struct reaping *reaping, size_t *count_out, struct error *err)
+static bool reclaim_batch(const struct reaping *reaping, size_t limit, size_t *count_out,
+                          struct error *err)
 {
-    return store_reclaim(reaping->store, store_now(reaping->store), BATCH, count_out, err);
+    return store_reclaim(reaping->store, store_now(reaping->store), limit, count_out, err);
 }
 
 static bool reclaim(struct reaping *reaping, struct error *err)
 {
     size_t total;
-    const bool done = repeat(reaping, reclaim_batch, &total, err);
+    const bool done = repeat(reaping, reclaim_batch, RECLAIM_BATCH, &total, err);
 
     if (total > 0)
         log_warning("job_stalled", "count=%zu", total);
@@ -72,30 +80,52 @@ static bool remove_silent_pools(struct reaping *reaping, struct error *err)
     return true;
 }
 
-static bool prune_batch(const struct reaping *reaping, size_t *count_out, struct error *err)
+static bool prune_batch(const struct reaping *reaping, size_t limit, size_t *count_out,
+                        struct error *err)
 {
     const struct retention keep = reap_retention(&reaping->config->retention);
 
-    return store_prune(reaping->store, &keep, store_now(reaping->store), BATCH, count_out, err);
+    return store_prune(reaping->store, &keep, store_now(reaping->store), limit, count_out, err);
 }
 
 static bool prune(struct reaping *reaping, struct error *err)
 {
-    size_t total;
-
-    return repeat(reaping, prune_batch, &total, err) ||
+    return repeat(reaping, prune_batch, PRUNE_BATCH, &reaping->pruned, err) ||
            error_prefix(err, "remove jobs past their retention");
 }
 
-bool reap_pass(struct store *store, const struct config *config, usec_t *next_out,
-               struct error *err)
+bool reap_pass(struct store *store, const struct config *config, struct reap_rhythm *rhythm,
+               usec_t *next_out, struct error *err)
 {
-    struct reaping reaping = {.store = store, .config = config};
+    const usec_t start = clock_boot();
+    struct reaping reaping = {.store = store, .config = config, .until = start + rhythm->pass_time};
 
     if (!reclaim(&reaping, err) || !remove_silent_pools(&reaping, err) || !prune(&reaping, err))
         return false;
-    *next_out = clock_boot() + (reaping.has_left_any ? 0 : config->pool.reaper_interval);
+    const usec_t since_last = rhythm->last_at == 0 ? 0 : start - rhythm->last_at;
+    const usec_t pause = reap_pause(reaping.pruned, since_last, (size_t)config->retention.done_max,
+                                    config->pool.reaper_interval);
+    *next_out = clock_boot() + (reaping.has_left_any ? 0 : pause);
+    rhythm->last_at = start;
     return true;
+}
+
+usec_t reap_pause(size_t pruned, usec_t since_last, size_t done_max, usec_t interval)
+{
+    const double share = (double)(done_max / SHARE);
+    double pause;
+
+    if (pruned == 0)
+        return interval;
+    pause = (double)since_last * share / (double)pruned;
+    if (pause >= (double)interval)
+        return interval;
+    return pause > (double)PAUSE_MIN ? (usec_t)pause : PAUSE_MIN;
+}
+
+bool reap_is_wanted(int64_t ended, size_t done_max)
+{
+    return ended > 0 && (size_t)ended > done_max / SHARE;
 }
 
 struct retention reap_retention(const struct retention_config *config)

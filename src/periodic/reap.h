@@ -11,9 +11,24 @@ struct config;
 struct error;
 struct retention_config;
 
+/* What one pass knows of the one before. */
+struct reap_rhythm {
+    usec_t last_at;   /* on clock_boot(); 0: there was none */
+    usec_t pass_time; /* after so long a pass leaves the rest to the next one */
+};
+
+#define REAP_PASS_TIME (500 * USEC_PER_MSEC)
+
 /* *next_out, on clock_boot(): when to make the next pass; now, if this one has left something. */
-bool reap_pass(struct store *store, const struct config *config, usec_t *next_out,
-               struct error *err) MUST_CHECK;
+bool reap_pass(struct store *store, const struct config *config, struct reap_rhythm *rhythm,
+               usec_t *next_out, struct error *err) MUST_CHECK;
+
+/* How long to wait after a pass that removed so many, so that no more than a small share of
+ * done_max ends meanwhile, if jobs go on to end as fast; at most the interval. */
+usec_t reap_pause(size_t pruned, usec_t since_last, size_t done_max, usec_t interval);
+
+/* Whether so many ended jobs are worth a pass before its time. */
+bool reap_is_wanted(int64_t ended, size_t done_max);
 
 /* What the config says about ended jobs, as the store wants it. */
 struct retention reap_retention(const struct retention_config *config);

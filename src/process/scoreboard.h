@@ -3,7 +3,8 @@
  *
  * One slot per process, written by its owner only, read by anyone without a lock: a reader that
  * meets a writer looks again. A slot lies on pages of its own, and a worker can write no other. It
- * is for people, for `thctl pools` and the log; nothing is decided by it.
+ * is for people, for `thctl pools` and the log; nothing is decided by it but how soon the reaper
+ * looks at retention.
  *
  * Beside it lies the mark of a worker that is inside a plugin, where nothing reaches it but a
  * signal: by that the master decides, about that worker and about nobody else.

@@ -26,6 +26,8 @@ struct service {
     bool leave_fails, saw_own_jobs; /* the handle of the pass before was used again */
     bool retires;                   /* is asked to make room for the next one, not to exit */
     enum slot_state states[8];      /* at the start of each pass */
+    usec_t pause;                   /* between passes */
+    int glances;                    /* times it was asked whether a pass is wanted: not the first */
 };
 
 static void begin(struct service *service, const char *backend)
@@ -85,7 +87,7 @@ static bool pass(void *context, struct store *store, usec_t *next_out, struct er
     ck_assert_uint_lt((size_t)service->passes, COUNT_OF(service->states));
     service->states[service->passes++] = slot.state;
     service->saw_own_jobs = leave_mark(store);
-    *next_out = clock_boot();
+    *next_out = clock_boot() + service->pause;
     if (service->passes == service->wanted)
         ask_to_exit(service);
     return service->passes > service->failures || error_set(err, service->failure, "made to fail");
@@ -100,10 +102,20 @@ static bool leave(void *context, struct store *store, struct error *err)
     return !service->leave_fails || error_set(err, TH_E_UNAVAILABLE, "made to fail");
 }
 
+static bool is_wanted(void *context)
+{
+    struct service *service = context;
+
+    return ++service->glances > 1;
+}
+
 static int run(struct service *service, usec_t max_silence)
 {
-    const struct periodic periodic = {
-        .pass = pass, .leave = leave, .max_silence = max_silence, .context = service};
+    const struct periodic periodic = {.pass = pass,
+                                      .leave = leave,
+                                      .is_wanted = service->pause > 0 ? is_wanted : NULL,
+                                      .max_silence = max_silence,
+                                      .context = service};
 
     return periodic_run(&service->process, &periodic);
 }
@@ -143,6 +155,17 @@ START_TEST(one_that_makes_room_for_the_next_one_says_no_last_words)
     ck_assert_int_eq(run(&service, 0), PROCESS_RETIRED);
     ck_assert_int_eq(service.passes, 3);
     ck_assert_int_eq(service.leaves, 0);
+}
+END_TEST
+
+START_TEST(a_pass_that_is_wanted_comes_before_its_time)
+{
+    CLEANUP(end) struct service service = {.wanted = 2, .pause = USEC_PER_DAY};
+
+    begin(&service, "memory:");
+    ck_assert_int_eq(run(&service, 0), PROCESS_OK);
+    ck_assert_int_eq(service.passes, 2);
+    ck_assert_int_eq(service.glances, 2);
 }
 END_TEST
 
@@ -249,6 +272,7 @@ Suite *periodic_suite(void)
 
     tcase_add_test(life, it_makes_passes_until_it_is_asked_to_exit);
     tcase_add_test(life, one_that_makes_room_for_the_next_one_says_no_last_words);
+    tcase_add_test(life, a_pass_that_is_wanted_comes_before_its_time);
     tcase_add_test(life, it_is_ready_once);
     tcase_add_test(life, a_failure_that_cannot_pass_ends_the_process);
     tcase_add_test(life, last_words_that_fail_are_a_failure);

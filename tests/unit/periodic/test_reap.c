@@ -33,12 +33,45 @@ START_TEST(retention_is_what_the_config_says)
 }
 END_TEST
 
+static const struct {
+    const char *rule;
+    size_t pruned;
+    usec_t since_last;
+    size_t done_max;
+    usec_t pause; /* with an interval of 30 s */
+} pauses[] = {
+    {"nothing to remove", 0, S(30), 100000, S(30)},
+    {"a little", 1000, S(30), 100000, S(30)},
+    {"a twentieth of what is kept ends in 10 s", 15000, S(30), 100000, S(10)},
+    {"more than a twentieth ends in any pause", 400000, S(10), 100000, S(1) / 8},
+    {"never without a pause", 400000, S(1), 1000, S(1) / 10},
+    {"the first pass knows no rate", 1, 0, 100000, S(1) / 10},
+};
+
+START_TEST(the_next_pass_comes_before_much_has_ended)
+{
+    ck_assert_msg(reap_pause(pauses[_i].pruned, pauses[_i].since_last, pauses[_i].done_max,
+                             S(30)) == pauses[_i].pause,
+                  "%s", pauses[_i].rule);
+}
+END_TEST
+
+START_TEST(a_pass_is_wanted_when_a_twentieth_of_what_is_kept_has_ended)
+{
+    ck_assert(!reap_is_wanted(0, 0));
+    ck_assert(reap_is_wanted(1, 0));
+    ck_assert(!reap_is_wanted(5000, 100000));
+    ck_assert(reap_is_wanted(5001, 100000));
+}
+END_TEST
+
 static usec_t reap(struct scene *scene)
 {
     struct error err;
+    struct reap_rhythm rhythm = {.pass_time = 1};
     usec_t next;
 
-    MUST(reap_pass(scene->store, &scene->config, &next, &err));
+    MUST(reap_pass(scene->store, &scene->config, &rhythm, &next, &err));
     return next;
 }
 
@@ -133,7 +166,7 @@ START_TEST(a_pass_that_has_left_something_goes_on_at_once)
 {
     CLEANUP(scene_close) struct scene scene = scene_open();
 
-    add_old_records(&scene, 20000, scene_now(&scene) - S(9));
+    add_old_records(&scene, 5000, scene_now(&scene) - S(9));
     ck_assert_int_le(reap(&scene), clock_boot());
     ck_assert_int_gt(reap(&scene), clock_boot());
 }
@@ -146,6 +179,8 @@ Suite *reap_suite(void)
     TCase *passes = tcase_create("passes");
 
     tcase_add_loop_test(retention, retention_is_what_the_config_says, 0, COUNT_OF(retentions));
+    tcase_add_loop_test(retention, the_next_pass_comes_before_much_has_ended, 0, COUNT_OF(pauses));
+    tcase_add_test(retention, a_pass_is_wanted_when_a_twentieth_of_what_is_kept_has_ended);
     tcase_add_test(passes, a_job_whose_lease_ran_out_is_ready_again);
     tcase_add_test(passes, a_silent_pool_is_removed);
     tcase_add_test(passes, ended_jobs_are_kept_as_retention_says);
