@@ -86,6 +86,7 @@ static void scan(void *context)
 
     queues_wake(&dispatcher->queues);
     dispatcher->wants_audit = true;
+    dispatcher->doubts_bell = true;
     loop_set_timer(dispatcher->process->loop, &dispatcher->scan_timer,
                    clock_boot() + SCAN_INTERVAL);
 }
@@ -240,8 +241,20 @@ static bool quiet_bell(struct dispatcher *dispatcher, struct error *err)
     if (!dispatcher->has_rung)
         return true;
     dispatcher->has_rung = false;
-    queues_wake(&dispatcher->queues);
-    return store_wait(dispatcher->store, 0, &rang, err);
+    if (!store_wait(dispatcher->store, 0, &rang, err))
+        return false;
+    if (rang)
+        queues_wake(&dispatcher->queues);
+    return true;
+}
+
+/* A bell that has gone silent makes no sound. */
+static bool prove_bell(struct dispatcher *dispatcher, struct error *err)
+{
+    if (!dispatcher->doubts_bell)
+        return true;
+    dispatcher->doubts_bell = false;
+    return store_check_bell(dispatcher->store, err);
 }
 
 static bool check_waiting(struct dispatcher *dispatcher, struct error *err)
@@ -320,7 +333,7 @@ static bool serve_store(struct dispatcher *dispatcher, struct error *err)
     dispatcher->is_pacing = dispatcher->has_exchanged = false;
     if (dispatcher->retry_at != 0)
         return true;
-    if (!quiet_bell(dispatcher, err))
+    if (!quiet_bell(dispatcher, err) || !prove_bell(dispatcher, err))
         return bear_outage(dispatcher, err);
     dispatcher->is_pacing = has_time(dispatcher);
     if (dispatcher->is_pacing) {

@@ -47,6 +47,7 @@ struct dispatcher {
     bool wants_recovery; /* a queue was away, and may have reserved jobs for us */
     bool wants_audit;    /* look for results that never come */
     bool has_rung;       /* the bell */
+    bool doubts_bell;    /* it has to be proved again that it is heard */
     bool has_flags;      /* leases were lost, or jobs are to be cancelled */
     bool has_halts;      /* somebody has to be told to stop */
     bool has_unsent;     /* a task waits for room in the socket */

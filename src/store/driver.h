@@ -101,6 +101,8 @@ struct store_driver {
 
     bool (*wait_fd)(struct store *store, int *fd_out, struct error *err);
     bool (*wait)(struct store *store, usec_t timeout, bool *rang_out, struct error *err);
+    /* NULL: every other call proves it. */
+    bool (*check_bell)(struct store *store, struct error *err);
 
     /* For people. */
     bool (*get)(struct store *store, const struct uuid *id, struct job_list *job_out,

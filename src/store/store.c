@@ -389,6 +389,12 @@ bool store_wait(struct store *store, usec_t timeout, bool *rang_out, struct erro
     return is_open(store, err) && store->driver->wait(store, timeout, rang_out, err);
 }
 
+bool store_check_bell(struct store *store, struct error *err)
+{
+    return is_open(store, err) &&
+           (store->driver->check_bell == NULL || store->driver->check_bell(store, err));
+}
+
 /* ---- for people ---- */
 
 bool store_get(struct store *store, const struct uuid *id, struct job_list *job_out,

@@ -237,6 +237,10 @@ bool store_wait_fd(struct store *store, int *fd_out, struct error *err) MUST_CHE
 /* Sleeps until something may be ready, or the timeout. */
 bool store_wait(struct store *store, usec_t timeout, bool *rang_out, struct error *err) MUST_CHECK;
 
+/* Proves that whoever sleeps would be woken. To be called now and then: what a bell hangs on can go
+ * without a word. One that would not be heard is made anew, rings, and is said (`bell_lost`). */
+bool store_check_bell(struct store *store, struct error *err) MUST_CHECK;
+
 /* ---- for people ---- */
 
 /* With runs and output; TH_E_NOT_FOUND when there is none. */

@@ -13,6 +13,8 @@ hits exactly the n-th request that has the pattern in it, once:
     CUT_AFTER    the server has answered, and the connection is cut in place of the answer
     HOLD         the server has answered; from then on nobody hears anything, on any connection, until
                  release()
+
+    proxy.forget(b"SUBSCRIBE")      # as a NAT does: these connections stay, and nothing comes through
 """
 import socket
 import threading
@@ -21,6 +23,7 @@ from daemon import wait_for
 
 CUT_BEFORE, CUT_AFTER, HOLD = "cut before", "cut after", "hold"
 CHUNK = 1 << 20
+FORGETTABLE = (b"SUBSCRIBE", b"LISTEN ")
 
 
 class PostgresWire:
@@ -105,6 +108,8 @@ class Conversation:
         self.server = socket.create_connection(("127.0.0.1", proxy.server_port))
         self.asked = self.answered = self.ended = 0
         self.lost = self.fault = None  # the number of the answer that must not arrive, and why
+        self.asked_for = set()  # which of the proxy's words have been in a request
+        self.is_forgotten = False
         for task in (self.carry_requests, self.carry_answers):
             threading.Thread(target=self.attend, args=(task,), daemon=True).start()
 
@@ -141,11 +146,14 @@ class Conversation:
         if not self.proxy.talks.is_set():
             self.proxy.talks.wait()
             raise ConnectionError("held")
-        target.sendall(message)
+        if not self.is_forgotten:
+            target.sendall(message)
 
     def carry_requests(self):
         for message in self.messages(self.client, self.wire.request_length):
-            fault = self.proxy.fault_for(self.wire.text_of(message))
+            text = self.wire.text_of(message)
+            self.asked_for.update(word for word in FORGETTABLE if word in text)
+            fault = self.proxy.fault_for(text)
             if fault == CUT_BEFORE:
                 self.proxy.note_hit()
                 return
@@ -181,6 +189,7 @@ class FaultProxy:
         self.lock = threading.Lock()
         self.fault = None  # kind, pattern, how many more matches
         self.hits = self.connections = 0
+        self.conversations = []
         self.goes_down = False
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
@@ -194,7 +203,7 @@ class FaultProxy:
                 return
             self.connections += 1
             try:
-                Conversation(self, client)
+                self.conversations.append(Conversation(self, client))
             except OSError:  # the server is away
                 client.close()
 
@@ -218,6 +227,13 @@ class FaultProxy:
 
     def wait_hit(self, count=1):
         wait_for(lambda: self.hits >= count, lambda: f"fault {count}, not {self.hits}")
+
+    def forget(self, word):
+        """Nothing comes through any more for whoever has asked for this, and nobody is told."""
+        found = [talk for talk in self.conversations if word in talk.asked_for and not talk.ended]
+        for talk in found:
+            talk.is_forgotten = True
+        return len(found)
 
     def release(self):
         self.talks.set()

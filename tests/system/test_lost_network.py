@@ -223,6 +223,28 @@ class Running:
         self.assertEqual(pool.events("process_exited"), [])
 
 
+class Sleeping:
+    """By the dispatcher that waits for the bell."""
+
+    def pickup(self):
+        """How long a job waits for a pool that has nothing to do."""
+        job_id = self.enqueue("held")
+        job = self.wait_state(job_id, "done")
+        created, started = (datetime.fromisoformat(job[name]) for name in ("created_at", "started_at"))
+        return (started - created).total_seconds()
+
+    def test_a_silent_bell_is_noticed_and_made_anew(self):
+        self.open_gate()
+        pool = self.calm_pool()
+        self.pickup()
+        self.assertEqual(self.proxy.forget(self.bell_word), 1)
+        pool.wait_event(self.bell_event)
+        self.pickup()  # whatever state it was in, it is awake now
+        self.assertLess(min(self.pickup() for _ in range(3)), 2)
+        self.assertEqual(len(pool.events(self.bell_event)), 1, pool.log_text())
+        self.assertEqual(pool.events("process_exited"), [])
+
+
 class Beating:
     """By the heartbeater."""
 
@@ -260,12 +282,13 @@ class Ticking:
         self.assertEqual(len(said), len(self.jobs()) - 1, "the answer to one of them was lost")
 
 
-class Everything(Enqueueing, Running, Beating, Ticking):
+class Everything(Enqueueing, Running, Sleeping, Beating, Ticking):
     """What is to be true of each server."""
 
 
 class OnPostgres(Everything, NetworkCase):
     server, wire = Postgres, PostgresWire
+    bell_word, bell_event = b"LISTEN ", "store_lost"  # it comes by the connection that all else uses
     options = "?sslmode=disable&gssencmode=disable&schema=test_{}"
     requests = {"enqueue": b"FROM enqueue_", "exchange": b"FROM exchange(",
                 "heartbeat": b"FROM heartbeat(", "cron": b"SELECT cron_enqueue("}
@@ -273,6 +296,7 @@ class OnPostgres(Everything, NetworkCase):
 
 class OnRedis(Everything, NetworkCase):
     server, wire = Redis, RedisWire
+    bell_word, bell_event = b"SUBSCRIBE", "bell_lost"
     options = "?prefix=test_{}"
     requests = {"enqueue": script_hash("enqueue"), "exchange": script_hash("exchange"),
                 "heartbeat": script_hash("heartbeat"), "cron": script_hash("enqueue")}

@@ -25,8 +25,11 @@
 #include <string.h>
 
 #define SILENCE_SECONDS "2" /* for each address at the most, unless the URL says otherwise */
-#define LIST_ROOM       ((size_t)64 * 1024)
-#define NAME_ROOM       1024
+#define KEEPALIVE_SECONDS                                                                          \
+    "15" /* of silence, then the kernels ask each other: 5 s apart, thrice                         \
+          */
+#define LIST_ROOM ((size_t)64 * 1024)
+#define NAME_ROOM 1024
 
 struct dial {
     const char *conninfo;
@@ -51,6 +54,9 @@ static PGconn *start(const struct dial *dial)
     /* What stands before the URL can be overridden by it, what stands behind it not; what is empty
      * does not count. */
     const char *const names[] = {"connect_timeout",
+                                 "keepalives_idle",
+                                 "keepalives_interval",
+                                 "keepalives_count",
                                  "fallback_application_name",
                                  "dbname",
                                  "client_encoding",
@@ -59,8 +65,9 @@ static PGconn *start(const struct dial *dial)
                                  "port",
                                  NULL};
     const char *const values[] = {
-        SILENCE_SECONDS,    "taskharbor",           dial->conninfo,     "UTF8",
-        buffer_str(&hosts), buffer_str(&hostaddrs), buffer_str(&ports), NULL};
+        SILENCE_SECONDS,        KEEPALIVE_SECONDS,  "5",    "3",
+        "taskharbor",           dial->conninfo,     "UTF8", buffer_str(&hosts),
+        buffer_str(&hostaddrs), buffer_str(&ports), NULL};
 
     return PQconnectStartParams(names, values, 1);
 }

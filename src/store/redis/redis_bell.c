@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "store/redis/redis_connection.h"
 #include "store/redis/redis_jobs.h"
 #include "store/redis/redis_queues.h"
@@ -86,6 +87,7 @@ static bool subscribe(struct redis *redis, size_t node, struct error *err)
     const char *const words[] = {"SUBSCRIBE", buffer_str(&channel)};
     if (!redis_link_open(link, host, &redis->address, redis->deadline, err))
         return false;
+    redis->bell.is_asked = false;
     redis_link_add_words(link, words, COUNT_OF(words));
     return redis_link_start(link, err) && wait_readable(redis, err) &&
            redis_queues_recall(redis, err) && arm(redis, &redis->queues, err) &&
@@ -120,13 +122,24 @@ bool redis_wait_fd(struct store *store, int *fd_out, struct error *err)
 
 /* ---- hearing ---- */
 
-/* ["message", channel, queue]; the confirmation has a number instead of a queue. */
-static bool note(const redisReply *message, struct redis_names *queues, struct error *err)
+/* ["message", channel, queue]; the confirmation has a number instead of a queue, and ["pong", ""]
+ * is no ring. */
+static bool note(const redisReply *message, struct redis_names *queues, bool *rang_out,
+                 struct error *err)
 {
-    if (message->type != REDIS_REPLY_ARRAY || message->elements != 3 ||
-        message->element[2]->type != REDIS_REPLY_STRING)
+    if (message->type != REDIS_REPLY_ARRAY || message->elements != 3)
         return true;
-    return redis_names_add(queues, message->element[2]->str) || error_no_memory(err);
+    *rang_out = true;
+    return message->element[2]->type != REDIS_REPLY_STRING ||
+           redis_names_add(queues, message->element[2]->str) || error_no_memory(err);
+}
+
+/* It is made anew, which rings: what it would have brought is not known. */
+static bool replace(struct redis *redis, const char *why, struct error *err)
+{
+    log_warning("bell_lost", "error=%s", why);
+    redis_link_close(&redis->bell.link);
+    return listen_to(redis, err);
 }
 
 /* All that has been said so far. A connection that was lost is a ring as well: what it would have
@@ -140,12 +153,12 @@ static bool hear(struct redis *redis, struct redis_names *queues, bool *rang_out
         REDIS_REPLY message = NULL;
         if (!redis_link_poll_reply(&redis->bell.link, &message, &lost)) {
             *rang_out = true;
-            return listen_to(redis, err);
+            return replace(redis, lost.text, err);
         }
         if (message == NULL)
             return true;
-        *rang_out = true;
-        if (!note(message, queues, err))
+        redis->bell.is_asked = false; /* whatever it says, it is there */
+        if (!note(message, queues, rang_out, err))
             return false;
     }
 }
@@ -172,4 +185,40 @@ bool redis_wait(struct store *store, usec_t timeout, bool *rang_out, struct erro
         return false;
     redis_begin(redis);
     return hear(redis, &queues, rang_out, err) && arm(redis, &queues, err);
+}
+
+/* ---- whether it is there ---- */
+
+static bool ask_for_sign(struct redis *redis, struct error *err)
+{
+    static const char *const words[] = {"PING"};
+    struct error lost;
+
+    redis_link_add_words(&redis->bell.link, words, COUNT_OF(words));
+    if (!redis_link_start(&redis->bell.link, &lost))
+        return replace(redis, lost.text, err);
+    redis->bell.is_asked = true;
+    return true;
+}
+
+static bool has_something_to_say(const struct redis_bell *bell)
+{
+    struct pollfd poll_fd = {.fd = bell->link.context->fd, .events = POLLIN};
+
+    return poll(&poll_fd, 1, 0) > 0;
+}
+
+bool redis_check_bell(struct store *store, struct error *err)
+{
+    struct redis *redis = redis_of(store);
+
+    redis_begin(redis);
+    if (redis->bell.link.context == NULL)
+        return redis->bell.epoll_fd < 0 || listen_to(redis, err);
+    if (has_something_to_say(&redis->bell))
+        return true; /* which is heard by who waits */
+    if (redis->bell.is_asked)
+        return replace(
+            redis, "redis: the subscription was silent: the network has lost the connection", err);
+    return ask_for_sign(redis, err);
 }

@@ -108,6 +108,7 @@ static bool read_clock(struct store *store, usec_t *now_out, struct error *err)
     .pool_remove_silent = redis_pool_remove_silent,                                                \
     .wait_fd = redis_wait_fd,                                                                      \
     .wait = redis_wait,                                                                            \
+    .check_bell = redis_check_bell,                                                                \
     .get = redis_get,                                                                              \
     .list = redis_list,                                                                            \
     .failures = redis_failures,                                                                    \

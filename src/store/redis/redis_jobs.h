@@ -87,6 +87,7 @@ bool redis_durability(struct store *store, char text[STORE_DURABILITY_SIZE], boo
 /* redis_bell.c */
 bool redis_wait_fd(struct store *store, int *fd_out, struct error *err);
 bool redis_wait(struct store *store, usec_t timeout, bool *rang_out, struct error *err);
+bool redis_check_bell(struct store *store, struct error *err);
 
 /* redis_verdict.c: what the scripts answer for one item, in one character. */
 enum th_error_code redis_verdict_of(char answer);

@@ -10,6 +10,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -76,6 +78,26 @@ static bool finish_connect(struct redis_link *link, usec_t deadline, struct erro
     return number == 0 || fail_errno(link, "cannot connect", err);
 }
 
+/* A peer that has gone without a word is noticed by whoever only listens, and a NAT does not forget
+ * whom it sees now and then. */
+static bool keep_alive(int fd)
+{
+    static const struct {
+        int level, name, value;
+    } options[] = {
+        {SOL_SOCKET, SO_KEEPALIVE, 1},
+        {IPPROTO_TCP, TCP_KEEPIDLE, 15},
+        {IPPROTO_TCP, TCP_KEEPINTVL, 5},
+        {IPPROTO_TCP, TCP_KEEPCNT, 3},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(options); i++)
+        if (setsockopt(fd, options[i].level, options[i].name, &options[i].value,
+                       sizeof(options[i].value)) != 0)
+            return false;
+    return true;
+}
+
 static bool connect_to(struct redis_link *link, struct redis_host host, usec_t deadline,
                        struct error *err)
 {
@@ -85,6 +107,8 @@ static bool connect_to(struct redis_link *link, struct redis_host host, usec_t d
         return error_no_memory(err);
     if (link->context->err != 0)
         return fail(link, link->context->errstr, err);
+    if (!keep_alive(link->context->fd))
+        return fail_errno(link, "keepalive", err);
     /* hiredis does not do it, and handlers must not inherit our connection. */
     if (fcntl(link->context->fd, F_SETFD, FD_CLOEXEC) != 0)
         return fail_errno(link, "close on exec", err);
