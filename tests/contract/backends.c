@@ -39,7 +39,7 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
     return remove(path);
 }
 
-static void remove_tree(const char *path)
+void backend_remove_tree(const char *path)
 {
     nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
@@ -60,7 +60,7 @@ static void sqlite_clean_up(const char *root)
     char folder[BACKEND_URL_SIZE];
 
     snprintf(folder, sizeof folder, SQLITE_ROOT, root);
-    remove_tree(folder);
+    backend_remove_tree(folder);
 }
 
 static void memory_fresh_url(const char *root, const char *serial, char url[BACKEND_URL_SIZE])
@@ -77,7 +77,7 @@ static int remove_memory(const char *path, const struct stat *status, int type, 
     (void)status;
     snprintf(prefix, sizeof prefix, MEMORY_FOLDER "contract-%s-", memory_clean_up_root);
     if (type == FTW_D && walk->level == 1 && text_starts_with(path, prefix))
-        remove_tree(path);
+        backend_remove_tree(path);
     return type == FTW_D && walk->level == 1 ? FTW_SKIP_SUBTREE : FTW_CONTINUE;
 }
 

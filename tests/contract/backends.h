@@ -100,4 +100,7 @@ void backend_print_names(FILE *out);
 /* The file behind a URL of one of the two backends that keep jobs in an SQLite file. */
 void backend_sqlite_path(const char *url, char path[BACKEND_URL_SIZE]);
 
+/* A folder and all that is in it. */
+void backend_remove_tree(const char *path);
+
 #endif

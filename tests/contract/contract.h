@@ -31,6 +31,7 @@ Suite *wait_suite(void);
 Suite *states_suite(void);
 Suite *held_suite(void);
 Suite *file_suite(void);
+Suite *links_suite(void);
 Suite *model_suite(void);
 Suite *producers_suite(void);
 

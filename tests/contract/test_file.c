@@ -195,36 +195,6 @@ START_TEST(a_scheduled_job_that_was_deleted_by_hand_does_not_stop_the_others)
 }
 END_TEST
 
-static mode_t mode_beside(const char *path, const char *suffix)
-{
-    char beside[BACKEND_URL_SIZE + 8];
-    struct stat found = {0};
-
-    snprintf(beside, sizeof beside, "%s%s", path, suffix);
-    ck_assert_int_eq(stat(beside, &found), 0);
-    return found.st_mode & 0777;
-}
-
-/* Otherwise a group that may write the database still could not take its turn. */
-START_TEST(whoever_may_write_the_file_may_write_what_lies_beside_it)
-{
-    static const mode_t modes[] = {0660, 0600, 0664};
-    if (!has_file())
-        return;
-    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
-    char path[BACKEND_URL_SIZE];
-
-    backend_sqlite_path(scene.url, path);
-    for (size_t i = 0; i < COUNT_OF(modes); i++) {
-        ck_assert_int_eq(chmod(path, modes[i]), 0);
-        scene_reopen(&scene);
-        scene_add(&scene);
-        ck_assert_uint_eq(mode_beside(path, "-lock"), modes[i]);
-        ck_assert_uint_eq(mode_beside(path, "-bell"), modes[i]);
-    }
-}
-END_TEST
-
 /* ---- folders in memory ---- */
 
 /* Comes, uses the store, and goes, so that again and again somebody is the last one. */
@@ -298,7 +268,6 @@ Suite *file_suite(void)
     tcase_add_test(outside, a_file_that_was_deleted_takes_no_more_jobs);
     tcase_add_test(outside, a_reserve_that_fails_half_way_adds_nothing_to_the_list);
     tcase_add_test(outside, a_scheduled_job_that_was_deleted_by_hand_does_not_stop_the_others);
-    tcase_add_test(outside, whoever_may_write_the_file_may_write_what_lies_beside_it);
     tcase_add_test(memory, a_store_that_goes_with_its_last_user_is_whole_for_the_next);
     tcase_add_test(memory, a_link_among_the_folders_in_memory_is_not_followed);
     return suite;

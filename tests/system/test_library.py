@@ -206,6 +206,8 @@ class InstalledLibrary(unittest.TestCase):
 
     def test_the_service_is_installed_and_starts_thd(self):
         unit = (self.prefix / "lib/systemd/system/taskharbor.service").read_text()
+        self.assertIn("\nStateDirectoryMode=0700\n", unit)
+        self.assertIn("\nUMask=0077\n", unit)
         self.assertRegex(unit, r"(?m)^ExecStart=/\S+/bin/thd --config /etc/taskharbor/jobs\.yaml$")
         self.assertTrue((self.prefix / "bin/thd").exists())
         self.assertTrue((self.prefix / "lib/sysusers.d/taskharbor.conf").exists())

@@ -14,10 +14,12 @@
 
 void bell_ring(struct bell *bell)
 {
-    if (bell->ring_fd < 0)
-        bell->ring_fd = neighbour_open(bell->path);
+    struct error ignored; /* whoever listens says what is wrong with the file */
+
     /* Always the same byte at the same place: the file does not grow, and only the write counts.
      * A bell that cannot be rung delays listeners until their next look, and loses nothing. */
+    if (bell->ring_fd < 0 && !neighbour_open(bell->path, &bell->ring_fd, &ignored))
+        bell->ring_fd = -1;
     if (bell->ring_fd >= 0 && pwrite(bell->ring_fd, "!", 1, 0) != 1) {
         close(bell->ring_fd);
         bell->ring_fd = -1;
@@ -26,9 +28,10 @@ void bell_ring(struct bell *bell)
 
 static bool start_listening(struct bell *bell, struct error *err)
 {
-    int file = neighbour_open(bell->path);
-    if (file < 0)
-        return error_errno(err, TH_E_UNAVAILABLE, errno, "sqlite: cannot write %s", bell->path);
+    int file;
+
+    if (!neighbour_open(bell->path, &file, err))
+        return false;
     close(file);
 
     int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);

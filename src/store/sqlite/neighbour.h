@@ -1,15 +1,25 @@
 /*
  * neighbour.h - our own files beside the database: PATH-lock and PATH-bell.
  *
- * Whoever may write the database has to be able to open them, whoever made them: they get its
- * permissions, as SQLite does with PATH-wal and PATH-shm.
+ * Whoever may write the database has to be able to open them, whoever made them: they are made
+ * with its owner, and for those who may write it. Who may only read the database gets nothing: a
+ * lock can be held by whoever can open the file. One that is there already is never changed, and is
+ * used only if it can be ours: see file.h.
  */
 #ifndef SQLITE_NEIGHBOUR_H
 #define SQLITE_NEIGHBOUR_H
 
+#include "base/base.h"
+#include "base/error.h"
+
+#include <sys/types.h>
+
 #define NEIGHBOUR_SUFFIX_LENGTH 5 /* of -lock and -bell */
 
-/* For reading and writing, made if need be; -1 with errno when that is not possible. */
-int neighbour_open(const char *path);
+/* For reading and writing, made if need be. */
+bool neighbour_open(const char *path, int *fd_out, struct error *err) MUST_CHECK;
+
+/* The permissions of a neighbour, by those of the database. */
+mode_t neighbour_mode(mode_t database);
 
 #endif

@@ -63,7 +63,7 @@ static int open_users(const char *folder, int flags)
 
     if (asprintf(&path, "%s/" USERS, folder) < 0)
         return -1;
-    return open(path, O_RDWR | O_CLOEXEC | flags, 0600);
+    return open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
 }
 
 /* Removes the folder if nobody uses it. An empty one is of a user that is just entering, who will

@@ -11,10 +11,9 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "store/sqlite/file.h"
 #include "store/sqlite/query.h"
 
-#include <errno.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,15 +66,11 @@ static const char *sentence_of(int status)
     }
 }
 
-/* Why the system refused. SQLite tries a missing file once more for reading only, and then knows
- * no better than that it is missing: the folder tells more. */
+/* Why the system refused. */
 static const char *system_reason(const struct sqlite *sqlite, int status)
 {
-    AUTO_FREE char *copy = strdup(sqlite->path);
     int number = sqlite->db != NULL ? sqlite3_system_errno(sqlite->db) : 0;
 
-    if (number == ENOENT && copy != NULL && access(dirname(copy), W_OK | X_OK) != 0)
-        number = errno;
     return number != 0 ? strerror(number) : sqlite3_errstr(status);
 }
 
@@ -123,14 +118,12 @@ static struct sqlite *new_sqlite(const char *path)
 static bool open_database(struct sqlite *sqlite, enum sqlite_sync sync, bool create,
                           struct error *err)
 {
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0);
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
+    AUTO_FREE char *real = NULL;
 
-    if (!create && access(sqlite->path, F_OK) != 0)
-        return error_errno(err, TH_E_UNAVAILABLE, errno,
-                           "sqlite: %s: no database here (the first enqueue or 'thctl migrate' "
-                           "makes one)",
-                           sqlite->path);
-    int status = sqlite3_open_v2(sqlite->path, &sqlite->db, flags, NULL);
+    if (!file_find(sqlite->path, create, &real, err))
+        return false;
+    int status = sqlite3_open_v2(real, &sqlite->db, flags, NULL);
     if (status != SQLITE_OK)
         return sqlite_error(sqlite, status, err);
     sqlite3_extended_result_codes(sqlite->db, 1);

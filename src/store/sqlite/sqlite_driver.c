@@ -4,6 +4,7 @@
 #include "store/sqlite/sqlite_driver.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "store/sqlite/file.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/sqlite_jobs.h"
 
@@ -102,6 +103,15 @@ static void sqlite_close(struct store *store)
     sqlite_disconnect(sqlite_of(store));
 }
 
+static bool sqlite_durability(struct store *store, char text[STORE_DURABILITY_SIZE],
+                              bool *is_safe_out, struct error *err)
+{
+    (void)err;
+    file_tell_folder(sqlite3_db_filename(sqlite_of(store)->db, "main"), text);
+    *is_safe_out = text[0] == '\0';
+    return true;
+}
+
 static bool sqlite_schema(struct store *store, struct store_schema *schema_out, struct error *err)
 {
     return schema_read(sqlite_of(store), schema_out, err);
@@ -122,6 +132,7 @@ const struct store_driver store_sqlite = {
     .check_url = sqlite_check_url,
     .open = sqlite_open,
     .close = sqlite_close,
+    .durability = sqlite_durability,
     .schema = sqlite_schema,
     .enqueue = sqlite_enqueue,
     .exchange = sqlite_exchange,

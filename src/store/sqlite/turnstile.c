@@ -18,13 +18,7 @@ enum { TURN = 0, DOOR = 1 }; /* the bytes */
 
 static bool open_lock(struct turnstile *turnstile, struct error *err)
 {
-    if (turnstile->fd >= 0)
-        return true;
-    turnstile->fd = neighbour_open(turnstile->path);
-    if (turnstile->fd < 0)
-        return error_errno(err, TH_E_UNAVAILABLE, errno, "sqlite: cannot write %s",
-                           turnstile->path);
-    return true;
+    return turnstile->fd >= 0 || neighbour_open(turnstile->path, &turnstile->fd, err);
 }
 
 /* Locks belong to the open file, not to the process: two handles of one process take turns too. */
