@@ -85,8 +85,7 @@ bool exchange_take_in_job(struct dispatcher *dispatcher, const struct job *job, 
     if (job->stalls > 0)
         log_warning("job_stalled", "job=%s type=%s queue=%s stalls=%d", uuid_format(&job->id, id),
                     job->type, job->queue, job->stalls);
-    if (job->stalls > 0 && handout_lose(dispatcher, &job->id))
-        return conclude_release(dispatcher, flight, err);
+    flight->is_behind = job->stalls > 0 && handout_lose(dispatcher, &job->id);
     if (!conclude_early(dispatcher, flight, job->payload, &concluded, err))
         return false;
     return concluded || handout_give(dispatcher, flight, job->payload, stop_at, err);

@@ -117,13 +117,37 @@ bool handout_give(struct dispatcher *dispatcher, struct flight *flight, struct b
     flight->number = ++dispatcher->flights.newest;
     flight->handed_at = clock_boot();
     flights_put(&dispatcher->flights, flight, hold);
-    return send_task(dispatcher, flight, payload, err);
+    if (!flight->is_behind)
+        return send_task(dispatcher, flight, payload, err);
+    dispatcher->has_unsent = true;
+    return flight_keep_payload(flight, payload) || error_no_memory(err);
 }
 
 static bool is_waiting(const struct dispatcher *dispatcher, const struct flight *flight)
 {
     return !flight->is_concluded &&
            lease_table_state(dispatcher->process->leases, flight->hold, NULL) == HOLD_HANDED;
+}
+
+/* A flight of the same job whose run is not over. */
+static struct flight *find_other(const struct dispatcher *dispatcher, const struct uuid *job,
+                                 const struct flight *than)
+{
+    struct flight *flight;
+
+    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
+        if (flight != than && !flight->is_concluded && uuid_compare(&flight->job.id, job) == 0)
+            return flight;
+    }
+    return NULL;
+}
+
+static void look_ahead(struct dispatcher *dispatcher, struct flight *flight)
+{
+    if (!flight->is_behind)
+        return;
+    flight->is_behind = find_other(dispatcher, &flight->job.id, flight) != NULL;
+    flight->handed_at = clock_boot(); /* its wait for a worker begins when it is sent */
 }
 
 static bool send_rest(struct dispatcher *dispatcher, struct error *err)
@@ -133,6 +157,11 @@ static bool send_rest(struct dispatcher *dispatcher, struct error *err)
     for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
         if (flight->is_sent || !is_waiting(dispatcher, flight))
             continue;
+        look_ahead(dispatcher, flight);
+        if (flight->is_behind) {
+            dispatcher->has_unsent = true;
+            continue;
+        }
         if (!send_task(dispatcher, flight, flight->job.payload, err))
             return false;
         if (!flight->is_sent)
@@ -186,7 +215,7 @@ bool handout_check(struct dispatcher *dispatcher, struct error *err)
     for (size_t i = 0; census.waiting > 0 && (flight = flights_next(&dispatcher->flights, &i));) {
         const usec_t age = now - flight->handed_at;
 
-        if (age < LOST_AFTER || !is_waiting(dispatcher, flight))
+        if (age < LOST_AFTER || flight->is_behind || !is_waiting(dispatcher, flight))
             continue;
         if ((age >= WAIT_MAX || is_lost(flight, age, census.youngest_started, backlog)) &&
             !take_back(dispatcher, flight, err))
@@ -241,14 +270,19 @@ bool handout_heed_flags(struct dispatcher *dispatcher, struct error *err)
 bool handout_lose(struct dispatcher *dispatcher, const struct uuid *job)
 {
     struct flight *flight;
+    bool any = false;
 
     for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
         if (flight->is_concluded || uuid_compare(&flight->job.id, job) != 0)
             continue;
+        if (lease_table_revoke(dispatcher->process->leases, flight->hold)) {
+            conclude_silently(dispatcher, flight); /* nobody has started it */
+            continue;
+        }
         want_halt(dispatcher, flight, HALT_LOST_LEASE);
-        return true;
+        any = true;
     }
-    return false;
+    return any;
 }
 
 void handout_halt_all(struct dispatcher *dispatcher)

@@ -35,7 +35,8 @@ bool handout_is_waited_for(const struct dispatcher *dispatcher);
 bool handout_heed_flags(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 
 /* A job came anew whose last run is not over here: its lease ran out without our knowing, as when a
- * clock jumps. That run is stopped; true when there was one. */
+ * clock jumps, or we were stopped. That run is killed; true while there is one: then the job waits
+ * here for its end, under its new lease. To give it back would be to get it again. */
 bool handout_lose(struct dispatcher *dispatcher, const struct uuid *job);
 
 /* Asks for every run to be stopped: the pool goes down. */

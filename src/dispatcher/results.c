@@ -16,6 +16,12 @@
 #include "process/tray.h"
 #include "store/store.h"
 
+static bool is_lost(const struct dispatcher *dispatcher, const struct flight *flight)
+{
+    return flight->is_stray ||
+           (lease_table_flags(dispatcher->process->leases, flight->hold) & LEASE_LOST);
+}
+
 /* A flight may be unknown when its end was settled just before a dispatcher died. */
 static bool take_in(struct dispatcher *dispatcher, struct result *result, struct error *err)
 {
@@ -23,8 +29,7 @@ static bool take_in(struct dispatcher *dispatcher, struct result *result, struct
 
     if (!flight || flight->is_concluded)
         return true;
-    if (flight->is_stray ||
-        (lease_table_flags(dispatcher->process->leases, flight->hold) & LEASE_LOST)) {
+    if (is_lost(dispatcher, flight)) {
         conclude_silently(dispatcher, flight);
         return true;
     }
@@ -92,7 +97,7 @@ static bool bury_flight(struct dispatcher *dispatcher, const struct worker_link 
     };
     struct obituary obituary;
 
-    if (flight->is_stray || (flight->wants_halt && flight->halt == HALT_LOST_LEASE)) {
+    if (is_lost(dispatcher, flight) || (flight->wants_halt && flight->halt == HALT_LOST_LEASE)) {
         conclude_silently(dispatcher, flight);
         return true;
     }

@@ -60,6 +60,15 @@ enum th_error_code lease_check(enum job_state state, usec_t expires_at,
     return TH_OK;
 }
 
+usec_t lease_grace(usec_t stop_at, usec_t lease_for, usec_t kill_grace, usec_t now)
+{
+    const usec_t left = stop_at + lease_for / 3 - lease_for / 6 - now;
+
+    if (left <= 0)
+        return 0;
+    return left < kill_grace ? left : kill_grace;
+}
+
 usec_t lease_renewal_interval(usec_t heartbeat_interval, usec_t lease_for)
 {
     usec_t third = lease_for / 3;

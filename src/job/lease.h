@@ -35,6 +35,11 @@ enum th_error_code lease_check(enum job_state state, usec_t expires_at,
                                const struct lease_token *held, const struct lease_token *given,
                                usec_t now);
 
+/* How long a run may take to end by itself once its lease was not confirmed by `stop_at`, a third
+ * of the lease before its end: up to `kill_grace`, and none when it comes so late, as after a
+ * sleep, that the lease could end within a sixth of it. */
+usec_t lease_grace(usec_t stop_at, usec_t lease_for, usec_t kill_grace, usec_t now);
+
 /* How often a lease of this length is extended: min(heartbeat_interval, lease / 3). */
 usec_t lease_renewal_interval(usec_t heartbeat_interval, usec_t lease_for);
 

@@ -2,7 +2,8 @@
  * overrun.c - ends what is for too long inside a plugin.
  *
  * Invariants:
- *   - A run is sent TERM once, and KILL only after it had kill_grace to return.
+ *   - A run is sent TERM once, and KILL only after it had kill_grace to return; one whose lease is
+ *     lost, or may be over, is sent KILL at once.
  *   - A worker that has gone on to another job meanwhile is not killed for the one before. If it
  *     does so in the very moment, the dispatcher knows which run it was killed for.
  */
@@ -45,6 +46,17 @@ enum kill_reason overrun_reason(const struct overrun_facts *facts)
     return facts->is_stopping ? KILL_DRAIN : KILL_NONE;
 }
 
+usec_t overrun_grace(const struct overrun_facts *facts, const struct pool_config *pool)
+{
+    if (hold_equal(facts->mark.hold, HOLD_NONE))
+        return pool->kill_grace;
+    if (facts->flags & LEASE_LOST)
+        return 0;
+    if (facts->stop_at > facts->now)
+        return pool->kill_grace;
+    return lease_grace(facts->stop_at, pool->lease, pool->kill_grace, facts->now);
+}
+
 static void tell(const struct child_seat *seat, const char *signal_name, int number)
 {
     const uint32_t plugin = scoreboard_plugin(seat->master->scoreboard, seat->slot).plugin;
@@ -71,25 +83,34 @@ static usec_t end_of(const struct overrun_facts *facts)
     return hold_equal(mark->hold, HOLD_NONE) ? until : sooner(until, facts->stop_at);
 }
 
+/* What was sent TERM for another reason may lose its lease before it has returned. */
+static usec_t go_on(struct child_seat *seat, const struct overrun_facts *facts)
+{
+    struct overrun *overrun = &seat->overrun;
+
+    if (overrun->is_killed)
+        return USEC_MAX; /* its end is about to be seen */
+    overrun->kill_at =
+        sooner(overrun->kill_at, facts->now + overrun_grace(facts, &seat->master->config->pool));
+    if (facts->now < overrun->kill_at)
+        return overrun->kill_at;
+    tell(seat, "SIGKILL", SIGKILL);
+    overrun->is_killed = true;
+    return USEC_MAX;
+}
+
 static usec_t begin(struct child_seat *seat, const struct overrun_facts *facts)
 {
     const enum kill_reason reason = overrun_reason(facts);
+    const usec_t grace = overrun_grace(facts, &seat->master->config->pool);
 
     seat->overrun = (struct overrun){.reason = reason, .hold = facts->mark.hold};
     if (reason == KILL_NONE)
         return end_of(facts);
-    seat->overrun.kill_at = facts->now + seat->master->config->pool.kill_grace;
-    tell(seat, "SIGTERM", SIGTERM);
-    return seat->overrun.kill_at;
-}
-
-static usec_t go_on(struct child_seat *seat, usec_t now)
-{
-    if (now < seat->overrun.kill_at)
-        return seat->overrun.kill_at;
-    tell(seat, "SIGKILL", SIGKILL);
-    seat->overrun.kill_at = USEC_MAX; /* its end is about to be seen */
-    return USEC_MAX;
+    seat->overrun.kill_at = facts->now + grace;
+    if (grace > 0)
+        tell(seat, "SIGTERM", SIGTERM);
+    return go_on(seat, facts);
 }
 
 /* When to look again; 0: it is in no plugin. */
@@ -104,10 +125,10 @@ static usec_t look_at(struct child_seat *seat, usec_t now)
 
     if (facts.mark.plugin == 0)
         return 0;
-    if (seat->overrun.reason != KILL_NONE && hold_equal(seat->overrun.hold, facts.mark.hold))
-        return go_on(seat, now);
     facts.stop_at = lease_table_stop_at(master->leases, facts.mark.hold);
     facts.flags = lease_table_flags(master->leases, facts.mark.hold);
+    if (seat->overrun.reason != KILL_NONE && hold_equal(seat->overrun.hold, facts.mark.hold))
+        return go_on(seat, &facts);
     return begin(seat, &facts);
 }
 
@@ -144,7 +165,7 @@ void overrun_look(struct master *master)
 static bool did_kill(const struct overrun *overrun, int status)
 {
     return overrun->reason != KILL_NONE &&
-           (overrun->kill_at == USEC_MAX || (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM));
+           (overrun->is_killed || (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM));
 }
 
 struct worker_end overrun_end_of(const struct child_seat *seat, int status)

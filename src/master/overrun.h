@@ -3,7 +3,8 @@
  *
  * A worker enforces limits on the commands that it runs, but while a function of a plugin runs it
  * does nothing else. It leaves a mark on the scoreboard; the master looks at the marks, and sends
- * TERM to a worker whose run is over, and KILL when that has not helped for pool.kill_grace.
+ * TERM to a worker whose run is over, and KILL when that has not helped for pool.kill_grace; or at
+ * once, when the run's lease is lost.
  */
 #ifndef MASTER_OVERRUN_H
 #define MASTER_OVERRUN_H
@@ -13,6 +14,7 @@
 #include "process/scoreboard.h"
 
 struct child_seat;
+struct pool_config;
 struct master;
 
 /* What was seen of one worker. Zeroed: nothing to object to. */
@@ -20,6 +22,7 @@ struct overrun {
     enum kill_reason reason;
     struct hold hold; /* of the run that was sent TERM */
     usec_t kill_at;   /* boot time */
+    bool is_killed;
 };
 
 /* What there is to know of a run. */
@@ -33,6 +36,9 @@ struct overrun_facts {
 
 /* Whether the run shall stop. */
 enum kill_reason overrun_reason(const struct overrun_facts *facts);
+
+/* How long one that shall stop may take to return. */
+usec_t overrun_grace(const struct overrun_facts *facts, const struct pool_config *pool);
 
 /* Looks at all workers as often as needed, if the config has plugins at all. */
 void overrun_start(struct master *master);

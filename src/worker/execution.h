@@ -55,8 +55,8 @@ struct programs *execution_programs(const struct execution *execution);
 bool execution_run(struct execution *execution, const struct execution_plan *plan,
                    struct execution_end *end_out, struct error *err) MUST_CHECK;
 
-/* Called from the loop while it runs: TERM to its group now, KILL after `grace`; 0 is at once. The
- * first reason is kept; a further call can only bring the KILL forward. */
+/* Called from the loop while it runs: TERM to its group now, KILL after `grace`; 0 is KILL at once.
+ * The first reason is kept; a further call can only bring the KILL forward. */
 void execution_stop(struct execution *execution, enum execution_stop why, usec_t grace);
 
 #endif

@@ -446,7 +446,7 @@ bool program_stop(struct program *program, usec_t grace)
         return false;
     if (!program->is_stopping && !is_over(program)) {
         program->is_stopping = true;
-        signal_group(program, SIGTERM);
+        signal_group(program, grace > 0 ? SIGTERM : SIGKILL);
         signal_group(program, SIGCONT); /* one that is stopped would not hear it */
         loop_set_timer(loop_of(program), &program->kill_timer, kill_at);
         return true;

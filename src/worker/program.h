@@ -95,8 +95,8 @@ void program_close_input(struct program *program); /* what is not sent never wil
 /* How much of what was sent it has not read so far. */
 size_t program_unread(const struct program *program);
 
-/* TERM to its group now, KILL after `grace`; 0 is at once. A further call can only bring the KILL
- * forward. True for the first call, unless it has just ended by itself. */
+/* TERM to its group now, KILL after `grace`; 0 is KILL at once. A further call can only bring the
+ * KILL forward. True for the first call, unless it has just ended by itself. */
 bool program_stop(struct program *program, usec_t grace);
 
 /* What is still in its pipes once it has ended. */

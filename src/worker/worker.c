@@ -12,6 +12,7 @@
  *   - The result of a job is sent before the next one is taken, so a crash of the next cannot lose
  *     it.
  *   - A run ends before its lease can: its stop_at is looked up anew each time that it is reached.
+ *     One whose lease is lost, or may be over, is killed at once.
  *   - When the master dies, everything that was started here dies first, and then the worker.
  */
 #include "worker/worker.h"
@@ -69,13 +70,18 @@ static void *state_of(const struct worker *worker, const struct handler *handler
     return worker->states[handler - worker->process->handlers->items];
 }
 
-static void give_up(struct worker *worker, enum execution_stop why)
+static void give_up(struct worker *worker, enum execution_stop why, usec_t grace)
 {
     const struct handler *handler = worker->handler;
 
     if (handler)
-        handler->kind->stop(state_of(worker, handler), &worker->place, why,
-                            worker->process->config->pool.kill_grace);
+        handler->kind->stop(state_of(worker, handler), &worker->place, why, grace);
+}
+
+/* What is lost runs elsewhere by now, or is about to. */
+static usec_t grace_of(const struct worker *worker, enum halt_reason reason)
+{
+    return reason == HALT_LOST_LEASE ? 0 : worker->process->config->pool.kill_grace;
 }
 
 static enum execution_stop stop_of(enum halt_reason reason)
@@ -119,12 +125,14 @@ static enum execution_stop wants_stop(void *context)
 static void check_lease(void *context)
 {
     struct worker *worker = context;
+    const struct pool_config *pool = &worker->process->config->pool;
     const usec_t stop_at = lease_table_stop_at(worker->process->leases, worker->hold);
+    const usec_t now = clock_boot();
 
-    if (stop_at > clock_boot())
+    if (stop_at > now)
         loop_set_timer(worker->process->loop, &worker->stop_timer, stop_at);
     else
-        give_up(worker, STOP_LOST_LEASE);
+        give_up(worker, STOP_LOST_LEASE, lease_grace(stop_at, pool->lease, pool->kill_grace, now));
 }
 
 static void hear_halts(void *context, unsigned events)
@@ -136,7 +144,7 @@ static void hear_halts(void *context, unsigned events)
     (void)events;
     while (halt_receive(worker->process->results, &halt, &err) == DELIVERY_DONE) {
         if (is_running(worker, &halt.hold))
-            give_up(worker, stop_of(halt.reason));
+            give_up(worker, stop_of(halt.reason), grace_of(worker, halt.reason));
     }
 }
 
@@ -166,7 +174,7 @@ static void obey(void *context, const struct order *order, int fd)
     }
     worker->ended = true;
     if (worker->is_running)
-        give_up(worker, STOP_DRAIN);
+        give_up(worker, STOP_DRAIN, worker->process->config->pool.kill_grace);
 }
 
 /* Commands die with us by themselves, but not what they started. */

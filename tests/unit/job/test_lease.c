@@ -115,6 +115,26 @@ START_TEST(a_lease_is_renewed_three_times_at_least)
 }
 END_TEST
 
+/* With a lease of 60: stop_at is at 40 of it. */
+static const struct {
+    const char *rule;
+    usec_t kill_grace, now, expected;
+} graces[] = {
+    {"it has kill_grace", 10, 40, 10},
+    {"who notices late has less", 10, 45, 5},
+    {"it ends a sixth before its lease", 10, 50, 0},
+    {"after it, at once", 10, 70, 0},
+    {"however short kill_grace is", 1, 49, 1},
+    {"or none", 0, 40, 0},
+};
+
+START_TEST(an_unconfirmed_run_ends_before_its_lease)
+{
+    ck_assert_msg(lease_grace(40, 60, graces[_i].kill_grace, graces[_i].now) == graces[_i].expected,
+                  "%s", graces[_i].rule);
+}
+END_TEST
+
 Suite *lease_suite(void)
 {
     Suite *suite = suite_create("job/lease");
@@ -130,6 +150,7 @@ Suite *lease_suite(void)
     tcase_add_test(lease, a_lease_ends_at_its_expiry);
     tcase_add_loop_test(lease, the_first_thing_that_is_wrong_is_reported, 0, CHECKS);
     tcase_add_loop_test(lease, a_lease_is_renewed_three_times_at_least, 0, COUNT_OF(renewals));
+    tcase_add_loop_test(lease, an_unconfirmed_run_ends_before_its_lease, 0, COUNT_OF(graces));
     suite_add_tcase(suite, lease);
     return suite;
 }

@@ -1,4 +1,6 @@
 #include "master/overrun.h"
+
+#include "config/config.h"
 #include "suites.h"
 
 #include <check.h>
@@ -52,6 +54,35 @@ START_TEST(what_is_for_no_job_only_has_its_time)
 }
 END_TEST
 
+#define SECONDS(n) ((usec_t)(n)*USEC_PER_SEC)
+
+static const struct pool_config pool = {.lease = SECONDS(30), .kill_grace = SECONDS(4)};
+
+static const struct {
+    const char *rule;
+    usec_t stop_at;
+    unsigned flags;
+    usec_t expected;
+} graces[] = {
+    {"whose lease holds has kill_grace", LATER, 0, SECONDS(4)},
+    {"whose lease was not confirmed in time, too", NOW, 0, SECONDS(4)},
+    {"that is seen late ends before its lease can", NOW - SECONDS(3), 0, SECONDS(2)},
+    {"whose lease may be over has none", NOW - SECONDS(11), 0, 0},
+    {"whose lease is lost has none", LATER, LEASE_LOST, 0},
+    {"whose entry is another's has none", 0, 0, 0},
+};
+
+START_TEST(a_run_that_lost_its_lease_had_kill_grace)
+{
+    struct overrun_facts facts = {
+        .mark = {1, held, 0}, .stop_at = graces[_i].stop_at, .flags = graces[_i].flags, .now = NOW};
+
+    ck_assert_msg(overrun_grace(&facts, &pool) == graces[_i].expected, "one %s", graces[_i].rule);
+    facts.mark.hold = HOLD_NONE;
+    ck_assert_int_eq(overrun_grace(&facts, &pool), pool.kill_grace);
+}
+END_TEST
+
 Suite *overrun_suite(void)
 {
     Suite *suite = suite_create("master/overrun");
@@ -59,6 +90,7 @@ Suite *overrun_suite(void)
 
     tcase_add_loop_test(cases, a_run_shall_stop_for_one_reason, 0, COUNT_OF(runs));
     tcase_add_test(cases, what_is_for_no_job_only_has_its_time);
+    tcase_add_loop_test(cases, a_run_that_lost_its_lease_had_kill_grace, 0, COUNT_OF(graces));
     suite_add_tcase(suite, cases);
     return suite;
 }
