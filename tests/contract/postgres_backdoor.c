@@ -173,6 +173,17 @@ static const struct {
     {"a ready job knows its key and its traces",
      "SELECT 1 FROM ready r JOIN job j ON j.seq = r.seq WHERE r.keyed <> (j.key IS NOT NULL)"
      " OR (NOT r.traces AND (r.keyed OR r.seq IN (SELECT seq FROM detail UNION SELECT seq FROM run)))"},
+    {"an ended job without traces has none",
+     "SELECT 1 FROM ended WHERE NOT traces AND seq IN (SELECT seq FROM detail UNION SELECT seq FROM run)"},
+    {"what was counted is what is there",
+     "WITH counts AS (SELECT queue_id, c.state, sum(c.n) AS n FROM counted CROSS JOIN LATERAL"
+     " (VALUES (0, scheduled), (1, ready), (2, blocked), (3, running), (4, retry), (5, done),"
+     "     (6, dead), (7, cancelled)) c (state, n) GROUP BY 1, 2 HAVING sum(c.n) <> 0),"
+     " jobs AS (SELECT queue_id, 1 AS state, count(*) AS n FROM ready GROUP BY 1"
+     "     UNION ALL SELECT queue_id, state, count(*) FROM waiting GROUP BY 1, 2"
+     "     UNION ALL SELECT queue_id, 3, count(*) FROM lease GROUP BY 1"
+     "     UNION ALL SELECT queue_id, state, count(*) FROM ended GROUP BY 1, 2)"
+     " (TABLE counts EXCEPT TABLE jobs) UNION ALL (TABLE jobs EXCEPT TABLE counts)"},
 };
 /* clang-format on */
 

@@ -201,9 +201,29 @@ static bool do_requeue(struct actor *actor, struct error *err)
     return store_requeue(actor->store, ids, COUNT_OF(ids), run_at, actor->now, verdicts, err);
 }
 
+/* Whoever reports its jobs is asked afterwards whether they are there. */
+static bool do_remove(struct actor *actor, struct error *err)
+{
+    struct uuid ids[] = {pick_known(actor), pick_known(actor)};
+    enum th_error_code verdicts[COUNT_OF(ids)];
+
+    return actor->report_fd >= 0 || store_remove(actor->store, ids, COUNT_OF(ids), verdicts, err);
+}
+
+static bool do_prune(struct actor *actor, struct error *err)
+{
+    const struct retention keep = {.done = SECONDS(1 + pick(actor, 60)),
+                                   .done_max = pick(actor, 20),
+                                   .dead = SECONDS(1 + pick(actor, 60))};
+    size_t removed;
+
+    return actor->report_fd >= 0 ||
+           store_prune(actor->store, &keep, actor->now, 1 + pick(actor, 20), &removed, err);
+}
+
 static bool (*const operations[])(struct actor *actor, struct error *err) = {
-    do_enqueue,   do_enqueue, do_exchange, do_exchange,
-    do_heartbeat, do_upkeep,  do_cancel,   do_requeue,
+    do_enqueue, do_enqueue, do_exchange, do_exchange, do_heartbeat,
+    do_upkeep,  do_cancel,  do_requeue,  do_remove,   do_prune,
 };
 
 /* Until `count` operations are done. Clocks of several pools differ a little, and go back too. */

@@ -2,7 +2,6 @@
  * pg_stats.c - how many jobs of each state every queue has, and the jobs that failed last.
  */
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "store/postgres/answer.h"
 #include "store/postgres/postgres_jobs.h"
 #include "store/postgres/statement.h"
@@ -39,42 +38,49 @@ bool postgres_failures(struct store *store, size_t limit, struct job_list *jobs_
     return !jobs_out->arena.failed || error_no_memory(err);
 }
 
-/* The line of the queue that the row is about: the last one, or a new one behind it. */
-static struct queue_stats *line_of(struct queue_stats_list *stats, struct answer *answer)
-{
-    const char *queue = answer_text(answer, &stats->arena);
-    struct queue_stats *line = stats->count > 0 ? &stats->items[stats->count - 1] : NULL;
+/* Rows of `counted`: above so many, whoever has read them adds them up. */
+#define DELTAS_MAX 10000
 
-    if (line == NULL || !text_equal(line->queue, queue))
-        line = queue_stats_list_add(stats);
-    if (line != NULL)
-        line->queue = queue;
-    return line;
-}
-
-static bool read_stats(struct answer *answer, struct queue_stats_list *stats_out, struct error *err)
+/* One row per queue; how many rows of `counted` it took is in each of them. */
+static bool read_stats(struct answer *answer, struct queue_stats_list *stats_out,
+                       int64_t *deltas_out, struct error *err)
 {
+    *deltas_out = 0;
     while (answer_next(answer)) {
-        struct queue_stats *line = line_of(stats_out, answer);
+        struct queue_stats *line = queue_stats_list_add(stats_out);
         if (line == NULL)
             return error_no_memory(err);
+        line->queue = answer_text(answer, &stats_out->arena);
         line->paused_at = answer_int(answer);
         line->done_total = answer_int(answer);
         line->failed_total = answer_int(answer);
-        if (answer_is_null(answer))
-            continue;
-        int64_t state = answer_int(answer);
-        line->jobs[state] = answer_int(answer);
-        if (state == JOB_READY)
-            line->oldest_ready = answer_int(answer);
+        for (int state = 0; state < JOB_STATES; state++)
+            line->jobs[state] = answer_int(answer);
+        line->oldest_ready = answer_int(answer);
+        *deltas_out = answer_int(answer);
     }
     return !stats_out->arena.failed || error_no_memory(err);
 }
 
+/* The reaper does it otherwise. Who may only read cannot, and is not told so. */
+static void add_up_counts(struct postgres *postgres)
+{
+    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_ADD_UP_COUNTS);
+    struct error ignored;
+
+    (void)!statement_run(&call, NULL, &ignored);
+}
+
 bool postgres_stats(struct store *store, struct queue_stats_list *stats_out, struct error *err)
 {
-    CLEANUP(statement_done) struct statement call = statement_start(postgres_of(store), SQL_STATS);
+    struct postgres *postgres = postgres_of(store);
+    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_STATS);
     CLEANUP(answer_done) struct answer answer = {0};
+    int64_t deltas;
 
-    return statement_run(&call, &answer, err) && read_stats(&answer, stats_out, err);
+    if (!statement_run(&call, &answer, err) || !read_stats(&answer, stats_out, &deltas, err))
+        return false;
+    if (deltas > DELTAS_MAX)
+        add_up_counts(postgres);
+    return true;
 }

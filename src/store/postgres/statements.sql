@@ -158,15 +158,23 @@ SELECT v.id, v.type, v.queue, v.state, v.attempts, v.max_attempts, v.last_error,
 FROM (SELECT seq FROM detail WHERE failed_at IS NOT NULL
     ORDER BY failed_at DESC, seq DESC LIMIT $1::bigint) f JOIN job_view v ON v.seq = f.seq
 ORDER BY v.failed_at DESC, v.seq DESC
+-- The oldest is looked for in each priority, by the index. The last column is the same in all rows.
 -- name: stats
-WITH counts AS (
-    SELECT queue_id, 1::smallint AS state, count(*) AS jobs, min(due) AS oldest FROM ready GROUP BY queue_id
-    UNION ALL SELECT queue_id, state, count(*), NULL FROM waiting GROUP BY state, queue_id
-    UNION ALL SELECT queue_id, 3, count(*), NULL FROM lease GROUP BY queue_id
-    UNION ALL SELECT queue_id, state, count(*), NULL FROM ended GROUP BY state, queue_id)
-SELECT q.name, q.paused_at,
-    (SELECT sum(done)::bigint FROM counted n WHERE n.queue_id = q.queue_id),
-    (SELECT sum(failed)::bigint FROM counted n WHERE n.queue_id = q.queue_id),
-    c.state, c.jobs, c.oldest
+WITH counts AS MATERIALIZED (
+    SELECT queue_id, sum(scheduled)::bigint AS scheduled, sum(ready)::bigint AS ready,
+        sum(blocked)::bigint AS blocked, sum(running)::bigint AS running, sum(retry)::bigint AS retry,
+        sum(done)::bigint AS done, sum(dead)::bigint AS dead, sum(cancelled)::bigint AS cancelled,
+        sum(done_total)::bigint AS done_total, sum(failed_total)::bigint AS failed_total,
+        count(*) AS deltas
+    FROM counted GROUP BY queue_id)
+SELECT q.name, q.paused_at, c.done_total, c.failed_total, c.scheduled, c.ready, c.blocked, c.running,
+    c.retry, c.done, c.dead, c.cancelled,
+    (SELECT min(o.due) FROM generate_series(0, 9) p (priority) CROSS JOIN LATERAL (
+        SELECT r.due FROM ready r WHERE r.queue_id = q.queue_id AND r.priority = p.priority::smallint
+        ORDER BY r.due, r.seq LIMIT 1) o
+    WHERE c.ready > 0),
+    (SELECT sum(deltas)::bigint FROM counts)
 FROM queue q LEFT JOIN counts c ON c.queue_id = q.queue_id
 ORDER BY q.name
+-- name: add_up_counts
+SELECT add_up_counts()

@@ -32,11 +32,21 @@ CREATE TABLE queue (
     awaited boolean NOT NULL DEFAULT false -- somebody found it full and waits for the bell
 ) WITH (fillfactor = 50);
 
--- What was counted, one row for each exchange and queue; the reaper adds them up now and then.
+-- How many jobs of a queue are in each state, as the sum of its rows: whatever changes where a job
+-- stands adds a row with the change, so that nobody waits for anybody. The reaper adds them up now
+-- and then. NULL is no change.
 CREATE TABLE counted (
     queue_id int NOT NULL,
-    done bigint NOT NULL,
-    failed bigint NOT NULL
+    scheduled bigint,
+    ready bigint,
+    blocked bigint,
+    running bigint,
+    retry bigint,
+    done bigint,
+    dead bigint,
+    cancelled bigint,
+    done_total bigint, -- ever, whatever became of them
+    failed_total bigint
 );
 
 CREATE TABLE job (
@@ -96,6 +106,7 @@ CREATE TABLE lease (
 CREATE TABLE ended (
     seq bigint PRIMARY KEY,
     state smallint NOT NULL CHECK (state BETWEEN 5 AND 7),
+    traces boolean NOT NULL, -- whether there may be a row in detail or run
     queue_id int NOT NULL,
     ended_at bigint NOT NULL,
     executions bigint NOT NULL,

@@ -170,6 +170,18 @@ CREATE FUNCTION state_when_due(due_ bigint, now_ bigint) RETURNS smallint LANGUA
     SELECT CASE WHEN due_ > now_ THEN 0 ELSE 1 END::smallint;
 $$;
 
+-- So many jobs more, or fewer, are in a state: in the transaction that puts them there.
+CREATE FUNCTION count_state(queue_id_ int, state_ int, change bigint) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO counted (queue_id, scheduled, ready, blocked, running, retry, done, dead, cancelled)
+    VALUES (queue_id_,
+        CASE WHEN state_ = 0 THEN change END, CASE WHEN state_ = 1 THEN change END,
+        CASE WHEN state_ = 2 THEN change END, CASE WHEN state_ = 3 THEN change END,
+        CASE WHEN state_ = 4 THEN change END, CASE WHEN state_ = 5 THEN change END,
+        CASE WHEN state_ = 6 THEN change END, CASE WHEN state_ = 7 THEN change END);
+END $$;
+
 -- The place that the job's row and st.state say.
 CREATE FUNCTION place_add(st standing) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -182,6 +194,7 @@ BEGIN
         INSERT INTO waiting (state, due, seq, queue_id)
         VALUES (st.state, st.due, st.seq, st.queue_id);
     END IF;
+    PERFORM count_state(st.queue_id, st.state, 1);
 END $$;
 
 CREATE FUNCTION place_remove(st standing) RETURNS void LANGUAGE plpgsql AS $$
@@ -191,6 +204,9 @@ BEGIN
             AND due = st.due AND seq = st.seq;
     ELSE
         DELETE FROM waiting WHERE state = st.state AND due = st.due AND seq = st.seq;
+    END IF;
+    IF FOUND THEN
+        PERFORM count_state(st.queue_id, st.state, -1);
     END IF;
 END $$;
 
@@ -248,25 +264,42 @@ $$;
 -- ---- leaving ----
 
 CREATE FUNCTION end_write(st standing, state_ int, now_ bigint, ended_by_ int, merged_into_ uuid)
-RETURNS void LANGUAGE sql AS $$
-    INSERT INTO ended (seq, state, queue_id, ended_at, executions, attempts, stalls, token,
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO ended (seq, state, traces, queue_id, ended_at, executions, attempts, stalls, token,
         ended_by, pool, worker, started_at, cancel_requested_at, merged_into)
-    VALUES (st.seq, state_, st.queue_id, now_, st.executions, st.attempts, st.stalls, st.token,
+    VALUES (st.seq, state_, true, st.queue_id, now_, st.executions, st.attempts, st.stalls, st.token,
         ended_by_, st.pool, st.worker, st.started_at, st.cancel_requested_at, merged_into_);
-$$;
+    PERFORM count_state(st.queue_id, state_, 1);
+END $$;
+
+CREATE FUNCTION end_remove(seq_ bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    gone ended;
+BEGIN
+    DELETE FROM ended WHERE seq = seq_ RETURNING queue_id, state INTO gone.queue_id, gone.state;
+    IF FOUND THEN
+        PERFORM count_state(gone.queue_id, gone.state, -1);
+    END IF;
+END $$;
 
 -- Everything the job left in any table but its place, its lease and its idempotency record.
-CREATE FUNCTION forget(seq_ bigint) RETURNS void LANGUAGE sql AS $$
-    DELETE FROM ended WHERE seq = seq_;
+CREATE FUNCTION forget(seq_ bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM end_remove(seq_);
     DELETE FROM detail WHERE seq = seq_;
     DELETE FROM run WHERE seq = seq_;
     DELETE FROM job WHERE seq = seq_;
-$$;
+END $$;
 
 -- A lease of the queue has ended: whoever found it full is to be woken.
-CREATE FUNCTION drop_lease(queue_id_ int, seq_ bigint) RETURNS void LANGUAGE sql AS $$
+CREATE FUNCTION drop_lease(queue_id_ int, seq_ bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
     DELETE FROM lease WHERE queue_id = queue_id_ AND seq = seq_;
-$$;
+    IF FOUND THEN
+        PERFORM count_state(queue_id_, 3, -1);
+    END IF;
+END $$;
 
 -- The job of this standing runs no more and does not return: its blocked twin waits in line now.
 CREATE FUNCTION twins_running_ended(st standing, now_ bigint) RETURNS void LANGUAGE plpgsql AS $$

@@ -175,6 +175,10 @@ RETURNS TABLE (n int, state_ smallint) LANGUAGE plpgsql AS $$
 DECLARE
     queue_ids int[];
     fresh uuid[];
+    several boolean := cardinality(queues) > 1;
+    fresh_queues int[];
+    later int;
+    laters int[];
 BEGIN
     FOR i IN 1..cardinality(queues) LOOP
         queue_ids[i] := queue_make(queues[i]);
@@ -198,7 +202,17 @@ BEGIN
         INSERT INTO waiting (state, due, seq, queue_id)
         SELECT 0, a.due, a.seq, a.queue_id FROM added a WHERE a.due > now_
     )
-    SELECT array_agg(a.id) INTO fresh FROM added a;
+    SELECT array_agg(a.id), sum((a.due > now_)::int), array_agg(a.queue_id) FILTER (WHERE several),
+        array_agg((a.due > now_)::int) FILTER (WHERE several)
+    INTO fresh, later, fresh_queues, laters FROM added a;
+    IF several THEN
+        INSERT INTO counted (queue_id, scheduled, ready)
+        SELECT f.queue_id, sum(f.later), sum(1 - f.later)
+        FROM unnest(fresh_queues, laters) f (queue_id, later) GROUP BY f.queue_id;
+    ELSIF fresh IS NOT NULL THEN
+        INSERT INTO counted (queue_id, scheduled, ready)
+        VALUES (queue_ids[1], later, cardinality(fresh) - later);
+    END IF;
     IF cardinality(fresh) = cardinality(ids) THEN
         RETURN;
     END IF;

@@ -125,7 +125,7 @@ BEGIN
         st.started_at := coalesce(s.started_at, st.started_at);
     END IF;
     IF s.kind = 0 OR s.counts THEN
-        INSERT INTO counted (queue_id, done, failed)
+        INSERT INTO counted (queue_id, done_total, failed_total)
         VALUES (st.queue_id, (s.kind = 0)::int, s.counts::int);
     END IF;
     IF st.cancel_requested_at IS NOT NULL AND s.kind <> 0 THEN

@@ -143,9 +143,9 @@ BEGIN
             AND expires_at > now_ AND NOT traces
         RETURNING 1
     ), kept AS (
-        INSERT INTO ended (seq, state, queue_id, ended_at, executions, attempts, stalls, token,
-            ended_by, pool, worker, started_at, wall, user_time, system_time, max_rss_kb, exit_code)
-        SELECT d.ref, 5, queue_id_, now_, 1, 0, 0, d.token, 0, d.pool, d.worker, d.started_at,
+        INSERT INTO ended (seq, state, traces, queue_id, ended_at, executions, attempts, stalls,
+            token, ended_by, pool, worker, started_at, wall, user_time, system_time, max_rss_kb, exit_code)
+        SELECT d.ref, 5, false, queue_id_, now_, 1, 0, 0, d.token, 0, d.pool, d.worker, d.started_at,
             d.wall, d.user_time, d.system_time, d.max_rss_kb, d.exit_code
         FROM done d
         WHERE NOT forget_ AND (SELECT count(*) FROM gone) = (SELECT count(*) FROM done)
@@ -155,7 +155,8 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'TH003', MESSAGE = 'a lease has changed meanwhile';
     END IF;
     IF removed > 0 THEN
-        INSERT INTO counted (queue_id, done, failed) VALUES (queue_id_, removed, 0);
+        INSERT INTO counted (queue_id, running, done, done_total)
+        VALUES (queue_id_, -removed, CASE WHEN NOT forget_ THEN removed END, removed);
     END IF;
     IF forget_ AND removed > 0 THEN
         DELETE FROM job WHERE seq = ANY (settled);
@@ -196,6 +197,7 @@ DECLARE
     ahead bigint;
     allowed bigint;
     taken bigint;
+    leased_ bigint;
     picked record;
     places tid[];
     keyed_ boolean;
@@ -375,6 +377,8 @@ BEGIN
                 m.run_at, m.timeout, m.max_attempts, m.max_stalls, m.attempts, m.stalls, m.executions,
                 m.created_at, m.key, m.update_flags, m.idempotency_key, m.payload
             FROM numbered m;
+            GET DIAGNOSTICS leased_ = ROW_COUNT;
+            INSERT INTO counted (queue_id, ready, running) VALUES (q.queue_id, -taken, leased_);
             number := number + taken;
             IF q.next_expiry IS NULL OR q.next_expiry > now_ + lease_for THEN
                 expiries := expiries || q.queue_id;

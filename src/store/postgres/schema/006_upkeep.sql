@@ -69,7 +69,14 @@ BEGIN
         SELECT d.queue_id, j.priority, d.due, d.seq, j.key IS NOT NULL,
             j.key IS NOT NULL OR j.executions > 0 OR j.stalls > 0 OR j.attempts > 0
         FROM due_now d CROSS JOIN LATERAL (SELECT * FROM job WHERE seq = d.seq OFFSET 0) j
-        RETURNING 1
+        RETURNING queue_id
+    ), counts AS (
+        INSERT INTO counted (queue_id, scheduled, retry, ready)
+        SELECT c.queue_id, CASE WHEN state_ = 0 THEN -sum(c.gone) END,
+            CASE WHEN state_ = 4 THEN -sum(c.gone) END, sum(c.come)
+        FROM (SELECT queue_id, 1 AS gone, 0 AS come FROM due_now
+            UNION ALL SELECT queue_id, 0, 1 FROM placed) c
+        GROUP BY c.queue_id
     )
     SELECT count(*) INTO moved FROM placed;
     SELECT due INTO next_due FROM waiting WHERE state = state_ ORDER BY due LIMIT 1;
@@ -80,37 +87,61 @@ END $$;
 
 -- ---- prune ----
 
--- The oldest of one state and queue that ended at or before a moment.
-CREATE FUNCTION forget_oldest(state_ int, queue_id_ int, before_ bigint, most bigint) RETURNS bigint
-LANGUAGE plpgsql AS $$
-DECLARE
-    seqs bigint[];
+-- What was counted since it was last added up becomes a row per queue. Nobody waits for it, and
+-- whoever reads meanwhile sees the same sums.
+CREATE FUNCTION add_up_counts() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    SELECT array_agg(seq) INTO seqs FROM (
-        SELECT seq FROM ended WHERE state = state_ AND queue_id = queue_id_ AND ended_at <= before_
-        ORDER BY ended_at, seq LIMIT most FOR UPDATE SKIP LOCKED) old;
-    IF seqs IS NULL THEN
+    WITH gone AS (
+        DELETE FROM counted WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM counted LIMIT 100000 FOR UPDATE SKIP LOCKED))
+        RETURNING *)
+    INSERT INTO counted (queue_id, scheduled, ready, blocked, running, retry, done, dead, cancelled,
+        done_total, failed_total)
+    SELECT queue_id, nullif(sum(scheduled), 0), nullif(sum(ready), 0), nullif(sum(blocked), 0),
+        nullif(sum(running), 0), nullif(sum(retry), 0), nullif(sum(done), 0), nullif(sum(dead), 0),
+        nullif(sum(cancelled), 0), nullif(sum(done_total), 0), nullif(sum(failed_total), 0)
+    FROM gone GROUP BY queue_id;
+END $$;
+
+-- The oldest of one state and queue that ended at or before a moment. What somebody else holds is
+-- left to the next time. The settings see to it that the index is walked from its oldest end,
+-- whatever the statistics say.
+CREATE FUNCTION forget_oldest(state_ int, queue_id_ int, before_ bigint, most bigint) RETURNS bigint
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+DECLARE
+    places tid[];
+    job_places tid[];
+    seqs bigint[];
+    traced bigint[];
+BEGIN
+    SELECT array_agg(old.place), array_agg(j.place) INTO places, job_places FROM (
+        SELECT e.ctid AS place, e.seq FROM ended e
+        WHERE e.state = state_ AND e.queue_id = queue_id_ AND e.ended_at <= before_
+        ORDER BY e.ended_at, e.seq LIMIT most) old
+        CROSS JOIN LATERAL (SELECT ctid AS place FROM job WHERE seq = old.seq OFFSET 0
+            FOR UPDATE SKIP LOCKED) j;
+    IF places IS NULL THEN
         RETURN 0;
     END IF;
-    DELETE FROM ended WHERE seq = ANY (seqs);
-    DELETE FROM detail WHERE seq = ANY (seqs);
-    DELETE FROM run WHERE seq = ANY (seqs);
-    DELETE FROM job WHERE seq = ANY (seqs);
+    WITH gone AS (DELETE FROM ended WHERE ctid = ANY (places) RETURNING seq, traces)
+    SELECT coalesce(array_agg(seq), '{}'), array_agg(seq) FILTER (WHERE traces) INTO seqs, traced
+    FROM gone;
+    -- One that was taken away before its job was ours lives on.
+    IF cardinality(seqs) <> cardinality(places) THEN
+        job_places := ARRAY(SELECT j.place FROM unnest(seqs) u
+            CROSS JOIN LATERAL (SELECT ctid AS place FROM job WHERE seq = u OFFSET 0) j);
+    END IF;
+    DELETE FROM job WHERE ctid = ANY (job_places);
+    IF traced IS NOT NULL THEN
+        DELETE FROM detail WHERE seq = ANY (traced);
+        DELETE FROM run WHERE seq = ANY (traced);
+    END IF;
+    PERFORM count_state(queue_id_, state_, -cardinality(seqs));
     RETURN cardinality(seqs);
 END $$;
 
-CREATE FUNCTION add_up_counts() RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM FROM counted OFFSET 1000 LIMIT 1;
-    IF FOUND THEN
-        WITH gone AS (
-            DELETE FROM counted WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM counted LIMIT 100000 FOR UPDATE SKIP LOCKED))
-            RETURNING queue_id, done, failed)
-        INSERT INTO counted SELECT queue_id, sum(done), sum(failed) FROM gone GROUP BY queue_id;
-    END IF;
-END $$;
-
+-- One at a time: two who counted the same jobs would both remove what is too many. Whoever finds
+-- another one at it has nothing to do.
 CREATE FUNCTION prune(done_before bigint, dead_before bigint, done_max bigint, now_ bigint,
     limit_ bigint)
 RETURNS bigint LANGUAGE plpgsql AS $$
@@ -120,8 +151,18 @@ DECLARE
     gone bigint;
     more bigint;
 BEGIN
-    FOR g IN SELECT state, queue_id, count(*) AS total FROM ended GROUP BY state, queue_id
-        ORDER BY state, queue_id
+    IF NOT pg_try_advisory_xact_lock('ended'::regclass::oid::int, 0) THEN
+        RETURN 0;
+    END IF;
+    PERFORM FROM counted OFFSET (SELECT 1000 + 2 * count(*) FROM queue) LIMIT 1;
+    IF FOUND THEN
+        PERFORM add_up_counts();
+    END IF;
+    FOR g IN SELECT s.state, c.queue_id, s.total
+        FROM (SELECT queue_id, sum(done) AS done, sum(dead) AS dead, sum(cancelled) AS cancelled
+            FROM counted GROUP BY queue_id) c
+            CROSS JOIN LATERAL (VALUES (5, c.done), (6, c.dead), (7, c.cancelled)) s (state, total)
+        WHERE s.total > 0 ORDER BY s.state, c.queue_id
     LOOP
         EXIT WHEN removed >= limit_;
         gone := forget_oldest(g.state, g.queue_id,
@@ -140,6 +181,5 @@ BEGIN
         GET DIAGNOSTICS gone = ROW_COUNT;
         removed := removed + gone;
     END IF;
-    PERFORM add_up_counts();
     RETURN removed;
 END $$;

@@ -62,7 +62,7 @@ BEGIN
     UPDATE detail SET last_error = NULL, failed_at = NULL, reason = NULL, exit_code = NULL,
         signal = NULL, progress_percent = NULL, progress_text = NULL, result = NULL
     WHERE seq = st.seq;
-    DELETE FROM ended WHERE seq = st.seq;
+    PERFORM end_remove(st.seq);
     PERFORM place_add(st);
     IF st.key IS NOT NULL THEN
         twins.waiting := st.seq;

@@ -1,0 +1,103 @@
+"""
+What operations on PostgreSQL touch when there are many jobs of every other kind around: what they are
+about, and no more. Counted in rows by the server itself, so a slow machine is no excuse.
+"""
+import unittest
+
+import test_postgres
+from test_postgres import setUpModule  # noqa: F401: its server is ours too
+
+MANY = 20000
+NOW = 1790000000000000
+
+# So many jobs in one state, ended or due one after the other.
+FILL = """
+SET search_path = taskharbor;
+WITH many AS (
+    INSERT INTO job (id, queue_id, type, encoding, priority, due, attempts, stalls, executions, created_at, payload)
+    SELECT make_id({now} + i * 1000), queue_make('{queue}'), 'work', 0, i % 3, {now} + i, 0, 0, 0, {now}, '{{}}'
+    FROM generate_series(1, {count}) i RETURNING *), {place}
+INSERT INTO counted (queue_id, {word}) SELECT queue_id, count(*) FROM many GROUP BY 1;
+"""
+PLACES = {
+    "scheduled": "p AS (INSERT INTO waiting (state, due, seq, queue_id) SELECT 0, due, seq, queue_id FROM many)",
+    "retry": "p AS (INSERT INTO waiting (state, due, seq, queue_id) SELECT 4, due, seq, queue_id FROM many)",
+    "ready": "p AS (INSERT INTO ready (queue_id, priority, due, seq, keyed, traces)"
+             " SELECT queue_id, priority, due, seq, false, false FROM many)",
+    "done": "p AS (INSERT INTO ended (seq, state, traces, queue_id, ended_at, executions, attempts, stalls)"
+            " SELECT seq, 5, false, queue_id, due, 1, 0, 0 FROM many)",
+    "dead": "p AS (INSERT INTO ended (seq, state, traces, queue_id, ended_at, executions, attempts, stalls)"
+            " SELECT seq, 6, false, queue_id, due, 1, 0, 0 FROM many)",
+}
+
+
+class Scale(test_postgres.Server):
+    def setUp(self):
+        super().setUp()
+        self.ok("migrate")
+
+    def fill(self, state, count, queue="default"):
+        self.postgres.sql(FILL.format(now=NOW, queue=queue, count=count, place=PLACES[state], word=state))
+
+    def rows_read(self):
+        """By everybody so far. Who has left has told its numbers."""
+        self.wait_for(lambda: self.postgres.sql(
+            "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'") == "1")
+        return int(self.postgres.sql(
+            "SELECT coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0) FROM pg_stat_user_tables"
+            " WHERE schemaname = 'taskharbor'"))
+
+    def rows_for(self, work):
+        before = self.rows_read()
+        work()
+        return self.rows_read() - before
+
+    def prune(self, done_max, limit):
+        return int(self.postgres.sql(
+            "SET search_path = taskharbor;"
+            f"SELECT prune(0, 0, {done_max}, {NOW}, {limit})"))
+
+    def test_counting_jobs_for_people_looks_at_none(self):
+        for state in PLACES:
+            self.fill(state, MANY // 5)
+        line = self.ok("--json", "stats")
+        for state in PLACES:
+            self.assertIn(f'"{state}":{MANY // 5}', line.replace(" ", ""))
+        self.assertLess(self.rows_for(lambda: self.ok("stats")), 100)
+
+    def test_retention_looks_at_what_it_removes(self):
+        for state in PLACES:
+            self.fill(state, MANY)
+        removed = []
+        rows = self.rows_for(lambda: removed.append(self.prune(MANY - 50, 1000)))
+        self.assertEqual(removed, [50])
+        self.assertLess(rows, 500)
+        self.assertEqual(self.postgres.sql("SELECT count(*), min(ended_at) FROM taskharbor.ended WHERE state = 5"),
+                         f"{MANY - 50}|{NOW + 51}")
+
+    def test_two_who_prune_do_not_remove_more_than_one_would(self):
+        self.fill("done", 100)
+        with self.postgres.session("BEGIN; SET search_path = taskharbor;"
+                                   f"SELECT prune(0, 0, 90, {NOW}, 1000) \\g /dev/null"):
+            self.assertEqual(self.prune(90, 1000), 0)
+        # The first one has not been committed.
+        self.assertEqual(self.prune(90, 1000), 10)
+
+    def test_a_job_that_somebody_holds_is_left_to_the_next_time(self):
+        self.fill("done", 100)
+        with self.postgres.session("BEGIN; SELECT FROM taskharbor.job WHERE seq ="
+                                   " (SELECT min(seq) FROM taskharbor.job) FOR UPDATE \\g /dev/null"):
+            self.assertEqual(self.prune(0, 1000), 99)
+        self.assertEqual(self.prune(0, 1000), 1)
+
+    def test_whoever_reads_many_changes_adds_them_up(self):
+        self.fill("ready", 10)
+        self.postgres.sql("INSERT INTO taskharbor.counted (queue_id, ready) SELECT queue_id, n"
+                          " FROM taskharbor.queue, (VALUES (1), (-1)) v (n), generate_series(1, 6000)")
+        for _ in range(2):
+            self.assertIn('"ready":10,', self.ok("--json", "stats").replace(" ", ""))
+        self.assertEqual(self.postgres.sql("SELECT count(*), sum(ready) FROM taskharbor.counted"), "1|10")
+
+
+if __name__ == "__main__":
+    unittest.main()
