@@ -85,26 +85,6 @@ static bool are_plain(struct bytes text)
     return true;
 }
 
-/* Of a character of up to three bytes; UINT32_MAX for others, of which none is special. */
-static uint32_t code_point(const unsigned char *character, size_t length)
-{
-    if (length == 1)
-        return character[0];
-    if (length == 2)
-        return (character[0] & 0x1FU) << 6 | (character[1] & 0x3FU);
-    if (length == 3)
-        return (character[0] & 0x0FU) << 12 | (character[1] & 0x3FU) << 6 | (character[2] & 0x3FU);
-    return UINT32_MAX;
-}
-
-/* Control characters, separators of lines, and what turns the direction of the text behind it: all
- * that can make a line look like something else. */
-static bool is_deceptive(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x2028 && code <= 0x202E) ||
-           (code >= 0x2066 && code <= 0x2069);
-}
-
 static bool can_be_bare(struct bytes text)
 {
     if (text.length == 0 || are_plain(text))
@@ -113,7 +93,7 @@ static bool can_be_bare(struct bytes text)
         const size_t length = text_character_length(text);
 
         if (length == 0 || (length == 1 && !is_plain(text.data[0])) ||
-            is_deceptive(code_point(text.data, length)))
+            text_is_deceptive(text_code_point(text)))
             return false;
         text.data += length;
         text.length -= length;
@@ -143,13 +123,13 @@ static size_t take_piece(struct bytes *text, bool quoted, char piece[PIECE_SIZE]
 {
     const unsigned char *character = text->data;
     const size_t length = text_character_length(*text);
-    const uint32_t code = code_point(character, length);
+    const uint32_t code = text_code_point(*text);
 
     text->data += length > 0 ? length : 1;
     text->length -= length > 0 ? length : 1;
     if (length == 0)
         return (size_t)snprintf(piece, PIECE_SIZE, REPLACEMENT);
-    if ((quoted && (code == '"' || code == '\\')) || is_deceptive(code))
+    if ((quoted && (code == '"' || code == '\\')) || text_is_deceptive(code))
         return escape_code(code, piece);
     memcpy(piece, character, length);
     return length;

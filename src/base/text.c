@@ -85,6 +85,26 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+uint32_t text_code_point(struct bytes bytes)
+{
+    static const unsigned char marks[] = {0, 0, 0x1F, 0x0F, 0x07}; /* the first byte's own bits */
+    const size_t length = text_character_length(bytes);
+
+    if (length <= 1)
+        return length == 0 ? TEXT_NO_CHARACTER : bytes.data[0];
+    uint32_t code = bytes.data[0] & marks[length];
+    for (size_t i = 1; i < length; i++)
+        code = code << 6 | (bytes.data[i] & 0x3FU);
+    return code;
+}
+
+bool text_is_deceptive(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C || code == 0x200E ||
+           code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
 size_t text_fit(const char *text, size_t most)
 {
     const struct bytes bytes = {(const unsigned char *)text, strnlen(text, most)};

@@ -14,6 +14,14 @@ bool text_is_utf8(struct bytes bytes);
 /* How many bytes the UTF-8 character has that `bytes` start with; 0 when there is none. */
 size_t text_character_length(struct bytes bytes);
 
+/* The code of the UTF-8 character that `bytes` start with; TEXT_NO_CHARACTER when there is none. */
+#define TEXT_NO_CHARACTER UINT32_MAX
+uint32_t text_code_point(struct bytes bytes);
+
+/* Control characters, separators of lines, and marks that turn the direction of the text behind
+ * them: all that can make a terminal show something else than what was written. */
+bool text_is_deceptive(uint32_t code);
+
 /* How many bytes of a text have room in `most`, up to the end of a character that is one. */
 size_t text_fit(const char *text, size_t most);
 

@@ -4,6 +4,7 @@
 #include "cli/display.h"
 
 #include "base/buffer.h"
+#include "base/text.h"
 
 #include <langinfo.h>
 #include <locale.h>
@@ -31,19 +32,12 @@ static struct character next_character(struct bytes text)
     return (struct character){.code = code, .length = length, .is_valid = true};
 }
 
-/* Marks that make a terminal show characters in another order or on another line. */
-static bool turns_text(wchar_t code)
-{
-    return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
-           code == 0x200e || code == 0x200f || code == 0x061c || code == 0x2028 || code == 0x2029;
-}
-
 static bool is_printable(const struct character *character)
 {
     if (character->code >= 0x20 && character->code < 0x7f)
         return true;
     return character->is_valid && character->code >= 0xa0 && iswprint((wint_t)character->code) &&
-           !turns_text(character->code);
+           !text_is_deceptive((uint32_t)character->code);
 }
 
 static void add_escaped(struct buffer *out, const struct character *character)

@@ -4,6 +4,7 @@
 #include "cli/output.h"
 
 #include "base/buffer.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/display.h"
@@ -108,6 +109,43 @@ void output_line(struct output *out, const struct buffer *line)
     }
     output_text(out, buffer_str(line));
     output_text(out, "\n");
+}
+
+/* Such characters can only stand inside of strings. Those below U+0020 are escaped already. */
+static void add_harmless(struct buffer *harmless, struct bytes json)
+{
+    const unsigned char *copied = json.data;
+
+    while (json.length > 0) {
+        const bool is_plain = json.data[0] < 0x7F;
+        const uint32_t code = is_plain ? json.data[0] : text_code_point(json);
+        const size_t length =
+            is_plain || code == TEXT_NO_CHARACTER ? 1 : text_character_length(json);
+
+        if (!is_plain && (code == TEXT_NO_CHARACTER || text_is_deceptive(code))) {
+            buffer_add(harmless, copied, (size_t)(json.data - copied));
+            buffer_printf(harmless, "\\u%04x",
+                          code == TEXT_NO_CHARACTER ? 0xFFFDU : (unsigned)code);
+            copied = json.data + length;
+        }
+        json.data += length;
+        json.length -= length;
+    }
+    buffer_add(harmless, copied, (size_t)(json.data - copied));
+}
+
+void output_json(struct output *out, const struct buffer *line)
+{
+    CLEANUP(buffer_done) struct buffer harmless = BUFFER(SIZE_MAX / 2);
+    const struct bytes json = {(const unsigned char *)buffer_str(line), line->length};
+    struct error err;
+
+    if (!buffer_ok(line, &err)) {
+        output_line(out, line);
+        return;
+    }
+    add_harmless(&harmless, json);
+    output_line(out, &harmless);
 }
 
 void output_colour(struct output *out, enum colour colour)

@@ -50,6 +50,10 @@ void output_bytes(struct output *out, struct bytes bytes);
 /* The buffer and a newline; out of memory is a failure too. */
 void output_line(struct output *out, const struct buffer *line);
 
+/* A line of JSON: what would deceive a terminal is escaped, wherever it came from; to a program it
+ * is the same. */
+void output_json(struct output *out, const struct buffer *line);
+
 /* Starts and ends a colour, where there are any. */
 void output_colour(struct output *out, enum colour colour);
 

@@ -55,7 +55,7 @@ static void print_json(struct session *session, const struct job *job)
     CLEANUP(buffer_done) struct buffer line = BUFFER(LINE_MAX);
 
     job_json_add(&line, job);
-    output_line(&session->out, &line);
+    output_json(&session->out, &line);
 }
 
 /* When it is due if it waits, when it started if it runs, when it ended if it has. */

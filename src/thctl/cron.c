@@ -114,7 +114,7 @@ static void print_json(struct session *session, const struct sight *sight)
     json_write_text(&json, "queue", sight->cron->queue);
     json_write_bool(&json, "enabled", sight->cron->enabled);
     json_write_close(&json, '}');
-    output_line(&session->out, &line);
+    output_json(&session->out, &line);
 }
 
 static enum status list(struct session *session)

@@ -120,7 +120,7 @@ static enum status wait_for(struct session *session, const struct uuid *id)
         return session_fail(&err);
     if (session->json) {
         job_json_add(&line, &seen.items[0]);
-        output_line(&session->out, &line);
+        output_json(&session->out, &line);
     }
     return ending_report(&seen.items[0]);
 }

@@ -122,7 +122,7 @@ static void report(struct session *session, const char *path, bool has_handler,
         if (has_handler)
             add_next(&line, path);
     }
-    output_line(&session->out, &line);
+    output_json(&session->out, &line);
 }
 
 static enum status run_init(struct session *session, const struct option_value *options,

@@ -63,7 +63,7 @@ static void print_json(struct logs *logs, const struct job *job, struct bytes ou
     json_write_text(&json, "state", job_state_name(job->state));
     json_write_lossy_text(&json, "output", output);
     json_write_close(&json, '}');
-    output_line(&logs->session->out, &line);
+    output_json(&logs->session->out, &line);
 }
 
 static void print_harmless(struct logs *logs, struct bytes output)

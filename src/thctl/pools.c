@@ -100,7 +100,7 @@ static void print_json(const struct view *view)
 
         buffer_clear(&line);
         add_json(&json, &view->sights[i]);
-        output_line(&view->session->out, &line);
+        output_json(&view->session->out, &line);
     }
 }
 

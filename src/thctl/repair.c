@@ -92,7 +92,7 @@ static void print_json(struct task *task, const char *id, const char *error)
     json_write_bool(&json, "ok", error == NULL);
     json_write_text(&json, "error", error);
     json_write_close(&json, '}');
-    output_line(&task->session->out, &line);
+    output_json(&task->session->out, &line);
 }
 
 static const char *success_word(const struct task *task, const struct uuid *id)

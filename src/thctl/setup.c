@@ -38,7 +38,7 @@ static void print_json(struct session *session, int before, const struct store_s
     else
         json_write_null(&json, "from");
     json_write_close(&json, '}');
-    output_line(&session->out, &line);
+    output_json(&session->out, &line);
 }
 
 static void print_text(struct session *session, int before, const struct store_schema *schema)

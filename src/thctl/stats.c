@@ -148,7 +148,7 @@ static void print_json(struct session *session, const struct view *view,
         json_write_open(&json, NULL, '{');
         view->add_json(&json, &list->items[i], now);
         json_write_close(&json, '}');
-        output_line(&session->out, &line);
+        output_json(&session->out, &line);
     }
 }
 

@@ -35,7 +35,7 @@ static void print_answer(struct session *session, const char *queue, bool paused
     } else {
         buffer_printf(&line, "%s %s", paused ? "paused" : "resumed", queue);
     }
-    output_line(&session->out, &line);
+    output_json(&session->out, &line);
 }
 
 static bool steer_one(struct session *session, const char *queue, bool pause, struct error *err)

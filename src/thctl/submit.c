@@ -75,6 +75,6 @@ void submit_print(struct session *session, const struct enqueued *enqueued)
     } else {
         buffer_text(&line, id);
     }
-    output_line(&session->out, &line);
+    output_json(&session->out, &line);
     buffer_done(&line);
 }

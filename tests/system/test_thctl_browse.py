@@ -1,4 +1,5 @@
 """thctl ls, show, stats and queues: looking, on terminals and elsewhere."""
+import json
 import os
 import re
 import time
@@ -172,6 +173,16 @@ class Terminals(Case):
         shown = self.ok("show", job)
         self.assertIn(r"\x1b]0;owned\x07", shown)
         self.assertIn("out\\x1b[31m\tput\n                     \\xff\\xfe\\x00end\n", shown)
+
+    def test_json_cannot_steer_a_terminal_and_says_the_same(self):
+        job = self.evil_job()
+        for arguments in (["ls"], ["show", job]):
+            shown = self.ok("--json", *arguments)
+            self.assertNotRegex(
+                shown, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+            record = json.loads(shown)
+            self.assertEqual(record["payload"], {"a": "\u202e\u009b2J"})
+            self.assertEqual(record["last_error"], "\033[2J\033[H\r\n\u202eevil\u009b1m\x7f")
 
     def test_wait_and_repair_are_harmless_too(self):
         job = self.evil_job()
