@@ -11,9 +11,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define CHUNK ((size_t)64 * 1024)
+#define CHUNK       ((size_t)64 * 1024)
+#define NOT_REGULAR (-1) /* among values of errno */
 
 static ssize_t read_some(int fd, void *data, size_t length)
 {
@@ -63,6 +65,51 @@ bool io_read_file(const char *path, struct buffer *buffer, struct error *err)
 
     if (fd < 0)
         return error_errno(err, TH_E_INVALID, errno, "open %s", path);
+    return io_read_all(fd, path, buffer, err);
+}
+
+static int why_not_regular(const struct stat *status)
+{
+    if (S_ISDIR(status->st_mode))
+        return EISDIR;
+    return S_ISREG(status->st_mode) ? 0 : NOT_REGULAR;
+}
+
+/* 0, or what is wrong. Looked at before it is opened, since opening alone has effects on devices,
+ * and again behind it: it may have been replaced meanwhile. */
+static int open_regular(const char *path, int *fd_out)
+{
+    struct stat status;
+    int problem = stat(path, &status) ? errno : why_not_regular(&status);
+
+    *fd_out = problem ? -1 : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (problem)
+        return problem;
+    if (*fd_out < 0)
+        return errno;
+    return fstat(*fd_out, &status) ? errno : why_not_regular(&status);
+}
+
+bool io_open_regular(const char *path, int *fd_out, struct error *err)
+{
+    const int problem = open_regular(path, fd_out);
+
+    if (problem == 0)
+        return true;
+    if (*fd_out >= 0)
+        close(*fd_out);
+    *fd_out = -1;
+    if (problem == NOT_REGULAR)
+        return error_set(err, TH_E_INVALID, "cannot be opened: it is not a regular file");
+    return error_errno(err, TH_E_INVALID, problem, "cannot be opened");
+}
+
+bool io_read_regular(const char *path, struct buffer *buffer, struct error *err)
+{
+    AUTO_CLOSE int fd = -1;
+
+    if (!io_open_regular(path, &fd, err))
+        return error_prefix(err, "%s", path);
     return io_read_all(fd, path, buffer, err);
 }
 

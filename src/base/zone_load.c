@@ -55,7 +55,7 @@ static bool read_zone(const char *name, struct buffer *file, struct error *err)
     CLEANUP(buffer_done) struct buffer path = BUFFER(PATH_MAX);
 
     buffer_printf(&path, "%s/%s", folder(), name);
-    return buffer_ok(&path, err) && io_read_file(buffer_str(&path), file, err);
+    return buffer_ok(&path, err) && io_read_regular(buffer_str(&path), file, err);
 }
 
 bool zone_load(const char *name, struct arena *arena, const struct zone **zone_out,

@@ -62,11 +62,13 @@ static bool read_text(int fd, struct source *source, struct arena *arena, struct
 
 static bool read_source(struct source *source, struct arena *arena, struct error *err)
 {
-    AUTO_CLOSE int fd = open(source->name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    AUTO_CLOSE int fd = -1;
     struct stat status;
 
-    if (fd < 0 || fstat(fd, &status) != 0)
-        return error_errno(err, TH_E_INVALID, errno, "cannot be opened");
+    if (!io_open_regular(source->name, &fd, err))
+        return false;
+    if (fstat(fd, &status) != 0)
+        return error_errno(err, TH_E_INVALID, errno, "cannot be looked at");
     source->device = status.st_dev;
     source->inode = status.st_ino;
     source->folder = find_folder(source->name, arena);
@@ -251,12 +253,14 @@ static void merge_member(struct reading *reading, struct node *member)
     struct node *into = node_find(reading->root, member->key->text);
     char shown[EXCERPT_SIZE];
 
-    if (text_equal(member->key->text, "include") || node_is_null(member))
+    if (text_equal(member->key->text, "include"))
         return;
     if (!is_included_key(member->key->text))
         diagnostics_add(reading->diagnostics, member->key->place,
                         "an included file may have queues, handlers, cron and include, not '%s'",
                         excerpt_of(member->key->text, shown));
+    else if (node_is_null(member))
+        return;
     else if (into == NULL)
         append(reading->root, member);
     else if (member->kind != NODE_MAP)

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define SYMBOL      "th_plugin"
 #define MAJOR(abi)  ((abi) >> 16)
@@ -50,8 +51,12 @@ bool plugin_check(const struct th_plugin *plugin, struct error *err)
 
 bool plugin_load(const char *path, const struct th_plugin **plugin_out, struct error *err)
 {
-    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    struct stat status;
 
+    /* dlopen() would wait for somebody to write into a FIFO. */
+    if (!stat(path, &status) && !S_ISREG(status.st_mode))
+        return error_set(err, TH_E_INVALID, "%s: it is not a regular file", path);
+    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!object)
         return error_set(err, TH_E_UNAVAILABLE, "%s", dlerror());
     *plugin_out = dlsym(object, SYMBOL);

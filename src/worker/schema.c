@@ -58,7 +58,7 @@ bool schema_load(const char *path, struct arena *arena, const struct schema **sc
 
     if (!schema)
         return error_no_memory(err);
-    if (!io_read_file(path, &file, err))
+    if (!io_read_regular(path, &file, err))
         return false;
     const struct bytes text = {(const unsigned char *)buffer_str(&file), file.length};
     if (!compile(text, arena, &schema->top, err))

@@ -6,10 +6,11 @@ HUP: a new config is checked, then taken over, and no job is disturbed.
 import json
 import os
 import signal
+import subprocess
 import time
 import unittest
 
-from daemon import children, title, wait_for
+from daemon import THD, children, title, wait_for
 from gate import BRISK, GateCase
 from notified import NotifiedCase
 
@@ -63,6 +64,29 @@ class Checked(ReloadCase):
         self.assertIn("is wrong in 2 places", events[-1]["error"])
         self.assertEqual(pool.processes(), before)
         self.rewrite()  # for thctl, which reads it too
+        self.assert_untouched(self.enqueue("quick"))
+
+    def test_a_fifo_among_the_files_of_a_config_is_refused_and_freezes_nobody(self):
+        pool = self.brisk_pool()
+        before = pool.processes()
+        os.mkdir(self.path("conf.d"))
+        os.mkfifo(self.path("conf.d/fifo"))
+        schema = {**self.handlers, "checked": {"command": "true", "schema": "./conf.d/fifo"}}
+        plugin = {**self.handlers, "plugged": {"plugin": "./conf.d/fifo"}}
+        for handlers, sections, check, reload in (
+                (self.handlers, {"include": ["conf.d/*"]}, True, True),
+                (schema, {}, True, True), (plugin, {}, True, False)):
+            self.configure(handlers, BRISK, **sections)
+            if check:
+                checked = subprocess.run([THD, "--check", "--config", self.path("jobs.yaml")],
+                                         env=self.environment, capture_output=True, text=True,
+                                         timeout=60, check=False)
+                self.assertEqual(checked.returncode, 78)
+                self.assertIn("it is not a regular file", checked.stderr)
+            if reload:
+                self.assertIn("it is not a regular file", self.rejected(pool)[0]["error"])
+                self.assertEqual(pool.processes(), before)
+        self.rewrite()
         self.assert_untouched(self.enqueue("quick"))
 
     def test_what_cannot_change_while_it_runs_is_refused_in_one_sentence(self):

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -231,6 +232,31 @@ START_TEST(reading_a_path_leaves_no_descriptor_open)
 }
 END_TEST
 
+/* Whoever opens a FIFO waits until somebody writes into it. */
+START_TEST(nothing_but_a_regular_file_is_waited_for)
+{
+    CLEANUP(buffer_done) struct buffer content = BUFFER(100);
+    char fifo[] = "/tmp/th-io-XXXXXX/fifo";
+    struct error err = {0};
+
+    fifo[sizeof "/tmp/th-io-XXXXXX" - 1] = '\0';
+    ck_assert_ptr_nonnull(mkdtemp(fifo));
+    fifo[sizeof "/tmp/th-io-XXXXXX" - 1] = '/';
+    ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+    const bool read = io_read_regular(fifo, &content, &err);
+    ck_assert_int_eq(unlink(fifo), 0);
+    fifo[sizeof "/tmp/th-io-XXXXXX" - 1] = '\0';
+    ck_assert_int_eq(rmdir(fifo), 0);
+    ck_assert(!read);
+    ck_assert_ptr_nonnull(strstr(err.text, "/fifo: cannot be opened: it is not a regular file"));
+    ck_assert(!io_read_regular("/dev/zero", &content, &err));
+    ck_assert_str_eq(err.text, "/dev/zero: cannot be opened: it is not a regular file");
+    ck_assert(!io_read_regular("/tmp", &content, &err));
+    ck_assert_str_eq(err.text, "/tmp: cannot be opened: Is a directory");
+    ck_assert(io_read_regular("/proc/self/comm", &content, &err));
+}
+END_TEST
+
 static const struct {
     const char *rule;
     const char *path;
@@ -268,6 +294,7 @@ Suite *io_suite(void)
     tcase_add_test(reads, signals_and_short_reads_do_not_end_a_read);
     tcase_add_test(reads, a_path_is_opened_and_read);
     tcase_add_test(reads, reading_a_path_leaves_no_descriptor_open);
+    tcase_add_test(reads, nothing_but_a_regular_file_is_waited_for);
     tcase_add_loop_test(reads, a_path_that_cannot_be_read_is_named, 0, COUNT_OF(unreadable));
     suite_add_tcase(suite, reads);
 

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define HANDLER ": {command: [x]}\n"
@@ -81,6 +82,9 @@ static const struct {
     {"what belongs into the main file", "include: [a.yaml]\n", "pool: {lease: 30s}\nbackend: x\n",
      "a.yaml:1:1: an included file may have queues, handlers, cron and include, not 'pool'\n"
      "a.yaml:2:1: an included file may have queues, handlers, cron and include, not 'backend'\n"},
+    {"even if nothing stands behind it", "include: [a.yaml]\n", "pol:\nhandlers:\npool: ~\n",
+     "a.yaml:1:1: an included file may have queues, handlers, cron and include, not 'pol'\n"
+     "a.yaml:3:1: an included file may have queues, handlers, cron and include, not 'pool'\n"},
     {"a section that is no map", "include: [a.yaml]\nqueues: {}\n", "queues: [q]\n",
      "a.yaml:1:9: queues: expected a map, not a list\n"},
     {"a file that is not there", "include: [b.yaml]\n", "",
@@ -120,6 +124,22 @@ START_TEST(faults_of_includes_have_their_place)
 }
 END_TEST
 
+/* HUP with one in conf.d froze the master, and --check hung. */
+START_TEST(a_fifo_is_refused_and_not_waited_for)
+{
+    ck_assert_int_eq(mkfifo("fifo.yaml", 0600), 0);
+    folder_expect_for("by its name", "include: [fifo.yaml]\n",
+                      "jobs.yaml:1:11: 'fifo.yaml': cannot be opened: it is not a regular file\n");
+    folder_expect_for("by a pattern", "include: ['f*.yaml']\n",
+                      "jobs.yaml:1:11: 'fifo.yaml': cannot be opened: it is not a regular file\n");
+    folder_expect_for("a device", "include: [/dev/zero]\n",
+                      "jobs.yaml:1:11: '/dev/zero': cannot be opened: it is not a regular file\n");
+    ck_assert_int_eq(rename("fifo.yaml", "jobs.yaml"), 0);
+    folder_expect("jobs.yaml", "jobs.yaml: cannot be opened: it is not a regular file\n");
+    ck_assert_int_eq(unlink("jobs.yaml"), 0);
+}
+END_TEST
+
 START_TEST(includes_have_a_depth)
 {
     char name[32], text[64];
@@ -145,6 +165,7 @@ Suite *include_suite(void)
     tcase_add_test(files, one_name_stands_for_a_list_of_one);
     tcase_add_test(files, paths_are_relative_to_the_file_they_stand_in);
     tcase_add_loop_test(files, faults_of_includes_have_their_place, 0, COUNT_OF(refused));
+    tcase_add_test(files, a_fifo_is_refused_and_not_waited_for);
     tcase_add_test(files, includes_have_a_depth);
     suite_add_tcase(suite, files);
     return suite;

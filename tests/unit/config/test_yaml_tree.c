@@ -171,7 +171,7 @@ START_TEST(a_file_that_cannot_be_read_is_named)
 {
     folder_expect("none", "jobs.yaml: cannot be opened: No such file or directory\n");
     folder_write("jobs.yaml/x", "");
-    folder_expect("a folder", "jobs.yaml: read the file: Is a directory\n");
+    folder_expect("a folder", "jobs.yaml: cannot be opened: Is a directory\n");
 }
 END_TEST
 

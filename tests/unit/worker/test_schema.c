@@ -317,7 +317,7 @@ START_TEST(a_file_that_is_absent_or_too_large_does_not_load)
     struct error err = {0};
 
     ck_assert(!schema_load("/no/such/file.json", &arena, &schema, &err));
-    ck_assert_str_eq(err.text, "open /no/such/file.json: No such file or directory");
+    ck_assert_str_eq(err.text, "/no/such/file.json: cannot be opened: No such file or directory");
     while (large.length <= (size_t)1 << 20)
         buffer_text(&large, "          ");
     buffer_text(&large, "{}");
