@@ -6,13 +6,17 @@
  */
 #include "config/checks.h"
 
+#include "base/buffer.h"
+#include "base/cleanup.h"
 #include "base/excerpt.h"
 #include "base/text.h"
+#include "config/on_dead_circle.h"
 
 #include <string.h>
 
 #define KILL_SHARE 6 /* of a lease: TERM, KILL and the last report fit into what is left of it */
 #define PORT_MAX   65535
+#define PATH_SHOWN 256
 
 static const char *const handler_kinds[] = {"command", "plugin", "resident"};
 
@@ -115,6 +119,30 @@ static void check_plugin(const struct checks *checks, const struct node *handler
     }
 }
 
+static void check_on_dead(const struct checks *checks, const struct handler_config *handler,
+                          const struct node *node)
+{
+    CLEANUP(buffer_done) struct buffer path = BUFFER(PATH_SHOWN);
+    const struct node *on_dead = node_find(node, "on_dead");
+
+    if (on_dead == NULL || !on_dead_circle_starts(checks->config, handler, &path))
+        return;
+    diagnostics_add(checks->diagnostics, on_dead->place,
+                    "handlers.%s.on_dead: leads in a circle if these jobs die too: %s%s (give one "
+                    "of them a handler without on_dead)",
+                    handler->pattern, buffer_str(&path), path.failed ? "..." : "");
+}
+
+static void check_circles(const struct checks *checks)
+{
+    const struct node *handlers = section(checks, "handlers");
+
+    for (size_t i = 0; i < checks->config->handler_count; i++) {
+        const struct handler_config *handler = &checks->config->handlers[i];
+        check_on_dead(checks, handler, node_find(handlers, handler->pattern));
+    }
+}
+
 static void check_handlers(const struct checks *checks)
 {
     const struct node *handlers = section(checks, "handlers");
@@ -210,6 +238,7 @@ void checks_run(const struct config *config, const struct node *root,
     check_heartbeat(&checks);
     check_kill_grace(&checks);
     check_handlers(&checks);
+    check_circles(&checks);
     check_cron(&checks);
     check_http(&checks);
 }

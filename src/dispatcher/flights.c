@@ -45,6 +45,7 @@ static void copy_job(struct flight *flight, const struct job *job)
         .attempts = job->attempts,
         .stalls = job->stalls,
         .executions = job->executions,
+        .on_dead_depth = job->on_dead_depth,
         .created_at = job->created_at,
         .started_at = job->started_at,
         .token = job->token,

@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/json_writer.h"
 #include "base/uuid.h"
 #include "config/config.h"
@@ -40,6 +41,14 @@ static void write_payload(struct buffer *text, const struct job *dead, enum part
     json_write_close(&json, ']');
 }
 
+static bool fits(const struct buffer *text)
+{
+    const struct bytes payload = {(const unsigned char *)buffer_str(text), text->length};
+    struct error err;
+
+    return !text->too_long && (text->failed || json_check(payload, &err));
+}
+
 /* As much as fits. */
 static bool make_payload(struct buffer *text, const struct job *dead, const char *error,
                          struct error *err)
@@ -47,7 +56,7 @@ static bool make_payload(struct buffer *text, const struct job *dead, const char
     for (enum part part = WITH_PAYLOAD; part < PARTS; part++) {
         buffer_clear(text);
         write_payload(text, dead, part, error);
-        if (!text->too_long)
+        if (fits(text))
             break;
     }
     return buffer_ok(text, err) || error_prefix(err, "on_dead");
@@ -62,12 +71,18 @@ bool on_dead_make(const struct on_dead_config *config, const struct job *dead, c
 
     if (!job)
         return error_no_memory(err);
+    if (dead->on_dead_depth >= JOB_ON_DEAD_MAX)
+        return error_set(err, TH_E_INVALID,
+                         "on_dead: %d dead jobs in a row brought each other, so no '%s' is "
+                         "enqueued: look for handlers whose on_dead leads back to them",
+                         JOB_ON_DEAD_MAX, config->type);
     if (!make_payload(&text, dead, error, err))
         return false;
     *job = job_defaults();
     job->id = uuid_make(ids, now);
     job->type = config->type;
     job->queue = config->queue;
+    job->on_dead_depth = dead->on_dead_depth + 1;
     job->payload =
         arena_bytes(arena, (struct bytes){(const unsigned char *)buffer_str(&text), text.length});
     *job_out = job;

@@ -13,8 +13,10 @@ struct on_dead_config;
 struct uuid_maker;
 
 /* Its payload is [id, payload, error] of the dead one: a payload that is no JSON as base64 text.
- * Where that would be larger than max_payload, the payload and then the error are null; false with
- * TH_E_INVALID when not even the id fits. */
+ * Where that would be larger than max_payload or nested too deeply, the payload and then the error
+ * are null; false with TH_E_INVALID when not even the id fits, and when the dead one was itself the
+ * last of JOB_ON_DEAD_MAX that brought each other: configs of several pools may form a circle that
+ * no check of one of them sees. */
 bool on_dead_make(const struct on_dead_config *config, const struct job *dead, const char *error,
                   size_t max_payload, struct uuid_maker *ids, usec_t now, struct arena *arena,
                   const struct job **job_out, struct error *err) MUST_CHECK;

@@ -19,6 +19,8 @@
 #define NAME_ALLOWED "use 1 to 128 of A-Z a-z 0-9 _ . : -"
 #define KEY_ALLOWED  "use 1 to 256 bytes of UTF-8, or leave it out"
 
+#define DEPTH_SHIFT 5 /* above the flags of a key; it lies in databases, and so keeps its place */
+
 static_assert(JOB_NAME_MAX == 128, "NAME_ALLOWED tells the limit");
 static_assert(JOB_KEY_MAX == 256, "KEY_ALLOWED tells the limit");
 
@@ -197,7 +199,8 @@ bool job_validate(struct job *job, size_t max_payload, struct error *err)
            check_count_within("stalls", job->stalls, job->max_stalls, err) &&
            check_key("key", job->key, err) &&
            check_key("idempotency_key", job->idempotency_key, err) &&
-           check_idempotency_expires(job, err);
+           check_idempotency_expires(job, err) &&
+           check_range("on_dead_depth", job->on_dead_depth, JOB_ON_DEAD_MAX, "0 to 8", err);
     /* clang-format on */
 }
 
@@ -212,6 +215,19 @@ struct job_limits job_limits_resolve(const struct job *job, const struct job_lim
             (int)first_set(job->max_attempts, handler->max_attempts, defaults->max_attempts),
         .max_stalls = (int)first_set(job->max_stalls, handler->max_stalls, defaults->max_stalls),
     };
+}
+
+int job_flags_pack(const struct job *job)
+{
+    static_assert(JOB_ON_DEAD_MAX == 8, "job_validate() tells the limit");
+    return (job->key != NULL ? keyed_flags_pack(job->update) : 0) | job->on_dead_depth
+                                                                        << DEPTH_SHIFT;
+}
+
+void job_flags_unpack(int packed, struct job *job_out)
+{
+    job_out->update = keyed_flags_unpack(packed);
+    job_out->on_dead_depth = packed < 0 ? 0 : packed >> DEPTH_SHIFT;
 }
 
 const char *job_encoding_name(enum job_encoding encoding)

@@ -27,6 +27,7 @@ struct error;
 #define JOB_COUNT_MAX        1000000 /* of max_attempts and max_stalls */
 #define JOB_TIMEOUT_MAX      (365 * USEC_PER_DAY)
 #define JOB_RUNS_KEPT        10
+#define JOB_ON_DEAD_MAX      8 /* dead jobs in a row, each brought by the one before */
 #define JOB_NO_EXIT_CODE     (-1)
 
 enum job_encoding {
@@ -86,6 +87,7 @@ struct job {
     struct keyed_flags update; /* what a second enqueue with this key changes */
     const char *idempotency_key;
     usec_t idempotency_expires; /* when the record of that key ends */
+    int on_dead_depth; /* how many dead jobs in a row led to this one; 0: somebody asked for it */
 
     /* What the store records. */
     enum job_state state;
@@ -150,6 +152,10 @@ extern const struct job_limits job_limits_default; /* 5m, 4, 3 */
 
 struct job_limits job_limits_resolve(const struct job *job, const struct job_limits *handler,
                                      const struct job_limits *defaults);
+
+/* The flags of a key and on_dead_depth as the one number that a store keeps of them: 0 for most. */
+int job_flags_pack(const struct job *job);
+void job_flags_unpack(int packed, struct job *job_out);
 
 const char *job_encoding_name(enum job_encoding encoding);
 const char *job_reason_name(enum job_reason reason); /* NULL for REASON_NONE */

@@ -139,6 +139,33 @@ START_TEST(fail_inserts_on_failure_job_in_same_transaction)
 }
 END_TEST
 
+/* Without it jobs that die of each other would do so for ever. */
+START_TEST(fail_inserts_on_failure_job_that_keeps_its_depth)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    CLEANUP(job_list_done) struct job_list list = {0};
+    CLEANUP(job_list_done) struct job_list taken = {0};
+    CLEANUP(job_list_done) struct job_list held = {0};
+    struct error err;
+
+    scene_add(&scene);
+    struct claim claim = scene_take(&scene, NOW);
+    struct job alert = on_dead_job(&scene);
+    struct settlement fail = claim_settlement(&claim, SETTLE_FAIL);
+    alert.on_dead_depth = JOB_ON_DEAD_MAX;
+    fail.on_dead = &alert;
+    ASSERT_VERDICT(scene_settle(&scene, &fail, NOW), TH_OK);
+    ck_assert_int_eq(scene_get(&scene, &alert.id, &list)->on_dead_depth, JOB_ON_DEAD_MAX);
+    struct reservation wanted = scene_wants(&scene, 1);
+    scene_reserve(&scene, &wanted, NOW, &taken);
+    ck_assert_int_eq(taken.items[0].on_dead_depth, JOB_ON_DEAD_MAX);
+    MUST(store_held(scene.store, POOL, &held, &err));
+    for (size_t i = 0; i < held.count; i++)
+        if (uuid_compare(&held.items[i].id, &alert.id) == 0)
+            ck_assert_int_eq(held.items[i].on_dead_depth, JOB_ON_DEAD_MAX);
+}
+END_TEST
+
 START_TEST(fail_inserts_every_on_failure_job_whose_idempotency_key_is_blank)
 {
     CLEANUP(scene_close) struct scene scene = scene_open();
@@ -375,6 +402,7 @@ Suite *dead_suite(void)
     tcase_add_loop_test(fail, fail_persists_final_attempts_last_error_reason_kind_time,
                         REASON_EXHAUSTED, REASON_CANNOT_START + 1);
     tcase_add_test(fail, fail_inserts_on_failure_job_in_same_transaction);
+    tcase_add_test(fail, fail_inserts_on_failure_job_that_keeps_its_depth);
     tcase_add_test(fail, fail_inserts_every_on_failure_job_whose_idempotency_key_is_blank);
     tcase_add_test(fail, fail_that_is_refused_inserts_no_on_failure_job);
     tcase_add_test(fail, fail_that_is_repeated_inserts_the_on_failure_job_once);

@@ -201,6 +201,23 @@ class OnDead(RunningCase):
         job = self.run_job("permanent", "--raw", "-", stdin=b"\xff\0", state="dead")
         self.assertEqual(self.alerts_for(job["id"]), [[job["id"], "/wA=", "exit code 65"]])
 
+    def test_pools_that_kill_each_others_jobs_come_to_an_end(self):
+        """No check of one config can see the circle."""
+        for here, there in ("ab", "ba"):
+            self.configure({here: {"command": "exit 65", "on_dead": {"type": there, "queue": there}}},
+                           QUICK, f"{here}.yaml", queues={here: {}})
+            self.start(self.path(f"{here}.yaml")).wait_ready()
+        self.enqueue("a", '"first"', "--queue", "a")
+        wait_for(lambda: any("brought each other" in event.get("error", "")
+                             for pool in self.pools for event in pool.events("job_dead")),
+                 "the end of the circle")
+        wait_for(lambda: [job["state"] for job in self.jobs()] == ["dead"] * 9,
+                 lambda: f"nine dead jobs, not {self.jobs()}")
+        jobs = self.jobs()
+        [last] = [job for job in jobs if job["payload"] == "first"]
+        for _ in range(8):
+            [last] = [job for job in jobs if job["payload"][0] == last["id"]]
+
     def test_a_stalled_job_does_so_too(self):
         handlers = {"hold": self.handler(HOLD, max_stalls=1)}
         pool = self.start_quick(handlers)

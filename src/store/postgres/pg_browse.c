@@ -29,7 +29,7 @@ static void read_job(struct answer *answer, struct arena *arena, struct job *job
     job->stalls = (int)answer_int(answer);
     job->max_stalls = (int)answer_int(answer);
     job->key = answer_text(answer, arena);
-    job->update = keyed_flags_unpack((int)answer_int(answer));
+    job_flags_unpack((int)answer_int(answer), job);
     job->idempotency_key = answer_text(answer, arena);
     job->created_at = answer_int(answer);
     job->started_at = answer_int(answer);

@@ -30,7 +30,7 @@ void reserved_read(struct answer *answer, struct arena *arena, struct job *job)
     job->executions = answer_int(answer);
     job->created_at = answer_int(answer);
     job->key = answer_text(answer, arena);
-    job->update = keyed_flags_unpack((int)answer_int(answer));
+    job_flags_unpack((int)answer_int(answer), job);
     job->idempotency_key = answer_text(answer, arena);
     job->payload = answer_bytes(answer, arena);
     job->defect = find_defect(job, encoding);

@@ -76,7 +76,7 @@ void spec_add_job(struct json_writer *json, const char *name, const struct job *
     json_write_int(json, "attempts", job->attempts);
     json_write_int(json, "stalls", job->stalls);
     add_text(json, "key", job->key);
-    json_write_int(json, "update_flags", keyed_flags_pack(job->update));
+    json_write_int(json, "update_flags", job_flags_pack(job));
     add_text(json, "idempotency_key", has_record ? job->idempotency_key : NULL);
     add_int(json, "idempotency_expires", has_record ? job->idempotency_expires : 0);
     add_bytes(json, "payload",

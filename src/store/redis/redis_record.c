@@ -54,7 +54,7 @@ void redis_record_body(struct buffer *out, const struct job *job, usec_t now)
     redis_number(out, job->stalls);
     redis_number(out, 0);
     redis_number(out, now);
-    redis_number(out, job->key != NULL ? keyed_flags_pack(job->update) : 0);
+    redis_number(out, job_flags_pack(job));
     redis_number(out, job->encoding);
     redis_number(out, (int64_t)length_of(job->type));
     redis_number(out, (int64_t)length_of(job->key));
@@ -164,7 +164,7 @@ bool redis_record_job(const redisReply *text, struct arena *arena, struct job *j
     job->stalls = take_int(&cursor, INT_MAX);
     job->executions = take_number(&cursor);
     job->created_at = take_number(&cursor);
-    job->update = keyed_flags_unpack(take_int(&cursor, INT_MAX));
+    job_flags_unpack(take_int(&cursor, INT_MAX), job);
     job->encoding = take_number(&cursor) == JOB_RAW ? JOB_RAW : JOB_JSON;
     int64_t type = take_number(&cursor), key = take_number(&cursor),
             idempotency_key = take_number(&cursor);

@@ -37,7 +37,7 @@ static void read_job(struct query *query, struct arena *arena, struct job *job)
     job->stalls = (int)column_int(query);
     job->max_stalls = (int)column_int(query);
     job->key = column_text(query, arena);
-    job->update = keyed_flags_unpack((int)column_int(query));
+    job_flags_unpack((int)column_int(query), job);
     job->idempotency_key = column_text(query, arena);
     job->created_at = column_int(query);
     job->started_at = column_int(query);

@@ -199,8 +199,8 @@ static bool add_row(struct arrival *arrival, bool *added_out, struct error *err)
     query_int(&query, job->stalls);
     query_int(&query, arrival->now);
     query_text(&query, job->key);
-    if (job->key != NULL)
-        query_int(&query, keyed_flags_pack(job->update));
+    if (job->key != NULL || job->on_dead_depth > 0)
+        query_int(&query, job_flags_pack(job));
     else
         query_null(&query);
     query_text(&query, job->idempotency_key);

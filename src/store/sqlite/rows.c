@@ -34,7 +34,7 @@ void row_read_reserved(struct query *query, struct arena *arena, struct job *job
     job->executions = column_int(query);
     job->created_at = column_int(query);
     job->key = column_text(query, arena);
-    job->update = keyed_flags_unpack((int)column_int(query));
+    job_flags_unpack((int)column_int(query), job);
     job->idempotency_key = column_text(query, arena);
     job->payload = column_bytes(query, arena);
     job->defect = find_defect(job, encoding);

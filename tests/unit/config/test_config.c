@@ -168,6 +168,7 @@ END_TEST
 #define REACHABLE(address)                                                                         \
     "jobs.yaml:1:16: http.listen: other machines can reach '" address                              \
     "': set token_file, or listen on 127.0.0.1\n"
+#define CIRCLE " (give one of them a handler without on_dead)\n"
 #define NO_ADDRESS(address)                                                                        \
     "jobs.yaml:1:16: http.listen: '" address                                                       \
     "' is no address: write HOST:PORT, [ADDRESS]:PORT or unix:PATH\n"
@@ -203,6 +204,29 @@ static const struct {
      "jobs.yaml:1:39: handlers.a.limits: is not for a plugin, which runs inside the worker\n"},
     {"what is for any job in a plugin",
      "handlers: {a: {plugin: y.so, timeout: 3s, pass_env: [A], on_dead: {type: b}}}\n", ""},
+    {"an on_dead that leads to another handler",
+     "handlers: {a: {command: x, on_dead: {type: b}}, b: {command: x}}\n", ""},
+    {"an on_dead that nobody handles here", "handlers: {a: {command: x, on_dead: {type: b}}}\n",
+     ""},
+    {"an on_dead that leads to itself", "handlers: {a: {command: x, on_dead: {type: a}}}\n",
+     "jobs.yaml:1:37: handlers.a.on_dead: leads in a circle if these jobs die too: a -> a" CIRCLE},
+    {"an on_dead that a pattern leads back",
+     "handlers:\n  'webhook:*':\n    command: x\n    on_dead: {type: webhook:alert}\n",
+     "jobs.yaml:4:14: handlers.webhook:*.on_dead: leads in a circle if these jobs die too: "
+     "webhook:alert -> webhook:alert" CIRCLE},
+    {"an on_dead that a longer pattern leads away",
+     "handlers:\n  'webhook:*': {command: x, on_dead: {type: webhook:alert}}\n"
+     "  'webhook:a*': {command: x}\n",
+     ""},
+    {"a circle of three is told once",
+     "handlers:\n  z: {command: x, on_dead: {type: a}}\n  a: {command: x, on_dead: {type: b:1}}\n"
+     "  'b:*': {command: x, on_dead: {type: c}}\n  c: {command: x, on_dead: {type: a}}\n",
+     "jobs.yaml:3:28: handlers.a.on_dead: leads in a circle if these jobs die too: "
+     "b:1 -> c -> a -> b:1" CIRCLE},
+    {"two circles",
+     "handlers:\n  a: {command: x, on_dead: {type: a}}\n  b: {command: x, on_dead: {type: b}}\n",
+     "jobs.yaml:2:28: handlers.a.on_dead: leads in a circle if these jobs die too: a -> a" CIRCLE
+     "jobs.yaml:3:28: handlers.b.on_dead: leads in a circle if these jobs die too: b -> b" CIRCLE},
     {"a handler for everything", "handlers: {'*': {command: x}}\n", ""},
     {"a star that is not at the end", "handlers: {'a*b': {command: x}}\n",
      "jobs.yaml:1:12: handlers: 'a*b' is no type: use 1 to 128 of A-Z a-z 0-9 _ . : -, and at the "

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "config/config.h"
 #include "dispatcher/on_dead.h"
 #include "suites.h"
@@ -120,6 +121,43 @@ START_TEST(where_not_even_the_id_fits_there_is_no_such_job)
 }
 END_TEST
 
+START_TEST(a_payload_that_would_be_nested_too_deeply_is_left_out)
+{
+    struct arena arena = {0};
+    char deep[2 * JSON_DEPTH_MAX + 1] = {0};
+
+    memset(deep, '[', JSON_DEPTH_MAX);
+    memset(deep + JSON_DEPTH_MAX, ']', JSON_DEPTH_MAX);
+    struct job dead = dead_job(JOB_JSON, deep, 2 * (size_t)JSON_DEPTH_MAX);
+    const struct job *job = make(&dead, "no", JOB_PAYLOAD_DEFAULT, &arena);
+    ck_assert_str_eq((const char *)job->payload.data, "[\"" ID "\",null,\"no\"]");
+    arena_done(&arena);
+}
+END_TEST
+
+/* "webhook:*" with on_dead webhook:alert wrote 310 MB in five seconds. */
+START_TEST(jobs_that_die_of_each_other_come_to_an_end)
+{
+    struct job dead = dead_job(JOB_JSON, "1", 1);
+    struct uuid_maker ids = {0};
+    struct arena arena = {0};
+    const struct job *job = NULL;
+    struct error err;
+    int made = 0;
+
+    while (on_dead_make(&alert, &dead, "no", JOB_PAYLOAD_DEFAULT, &ids, NOW, &arena, &job, &err)) {
+        made++;
+        ck_assert_int_eq(job->on_dead_depth, made);
+        ck_assert_int_le(made, JOB_ON_DEAD_MAX);
+        dead = *job;
+    }
+    ck_assert_int_eq(made, JOB_ON_DEAD_MAX);
+    ck_assert_int_eq(err.code, TH_E_INVALID);
+    ck_assert_ptr_nonnull(strstr(err.text, "brought each other"));
+    arena_done(&arena);
+}
+END_TEST
+
 Suite *on_dead_suite(void)
 {
     Suite *suite = suite_create("dispatcher/on_dead");
@@ -130,6 +168,8 @@ Suite *on_dead_suite(void)
     tcase_add_test(cases, a_payload_that_would_be_too_large_is_left_out);
     tcase_add_test(cases, an_error_that_would_be_too_large_is_left_out_as_well);
     tcase_add_test(cases, where_not_even_the_id_fits_there_is_no_such_job);
+    tcase_add_test(cases, a_payload_that_would_be_nested_too_deeply_is_left_out);
+    tcase_add_test(cases, jobs_that_die_of_each_other_come_to_an_end);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -66,7 +66,7 @@ CREATE TABLE job (
     executions bigint NOT NULL, -- before the lease, while there is one
     created_at bigint NOT NULL,
     key text COLLATE "C",
-    update_flags smallint, -- keyed jobs: how it merges with its twin
+    update_flags smallint, -- keyed jobs: how it merges with its twin; from bit 5 on: on_dead_depth
     idempotency_key text COLLATE "C",
     payload bytea NOT NULL
 );

@@ -66,7 +66,7 @@ BEGIN
         payload)
     VALUES (st.id, st.queue_id, st.type, spec.encoding, st.priority, st.due, st.run_at, st.timeout,
         st.max_attempts, st.max_stalls, st.attempts, st.stalls, 0, now_, st.key,
-        CASE WHEN st.key IS NULL THEN NULL ELSE st.update_flags END, spec.idempotency_key,
+        CASE WHEN st.key IS NULL THEN nullif(st.update_flags & ~31, 0) ELSE st.update_flags END, spec.idempotency_key,
         spec.payload)
     ON CONFLICT (id) DO NOTHING RETURNING seq INTO st.seq;
     IF NOT FOUND THEN

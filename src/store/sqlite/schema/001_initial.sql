@@ -46,7 +46,7 @@ CREATE TABLE job (
     executions INTEGER NOT NULL, -- before the lease, while there is one
     created_at INTEGER NOT NULL,
     key TEXT,
-    update_flags INTEGER, -- keyed jobs: how it merges with its twin
+    update_flags INTEGER, -- keyed jobs: how it merges with its twin; from bit 5 on: on_dead_depth
     idempotency_key TEXT,
     payload BLOB NOT NULL
 ) STRICT;
