@@ -291,41 +291,53 @@ TH_API TH_MUST_CHECK bool th_get(struct th_client *client, const char *id,
 /* NULL is fine. */
 TH_API void th_job_info_free(struct th_job_info *job);
 
+#define TH_CURSOR_SIZE 68
+
 struct th_filter {
-    size_t size;            /* set by TH_FILTER */
-    const char *queue;      /* NULL: any */
-    const char *type;       /* NULL: any */
-    char after[TH_ID_SIZE]; /* only jobs behind this id; "": from the start */
-    enum th_state state;    /* TH_STATE_ANY, the default: any */
-    int limit;              /* jobs in a page, 1 to 1000; 0: 100 */
+    size_t size;                /* set by TH_FILTER */
+    const char *queue;          /* NULL: any */
+    const char *type;           /* NULL: any */
+    const char *key;            /* NULL: any */
+    const char *error;          /* a part of the last error; NULL: any */
+    th_usec since, until;       /* since <= t < until of the time that the order goes by, in
+                                 * microseconds since 1970; 0: unbounded */
+    char after[TH_CURSOR_SIZE]; /* the `next` of the page before; "": from the start */
+    enum th_state state;        /* TH_STATE_ANY, the default: any */
+    int limit;                  /* jobs in a page, 1 to 1000; 0: 100 */
+    int oldest_first;           /* 0: the newest first */
+    int brief;                  /* not 0: without payload, result, output and runs */
+    int reserved;
 };
 
 /* struct th_filter filter = TH_FILTER; */
 #define TH_FILTER                                                                                  \
     {                                                                                              \
-        sizeof(struct th_filter), NULL, NULL, "", TH_STATE_ANY, 0                                  \
+        sizeof(struct th_filter), NULL, NULL, NULL, NULL, 0, 0, "", TH_STATE_ANY, 0, 0, 0, 0       \
     }
 
 /* Some of the jobs that fit a filter. */
 struct th_page {
     const struct th_job_info *const *jobs;
     size_t count;
-    char next[TH_ID_SIZE]; /* the filter's `after` for the next page; "": this is the last */
+    char next[TH_CURSOR_SIZE]; /* the filter's `after` for the next page; "": this is the last */
 };
 
 /*
- * The jobs that fit, in order of id, which is the order in which the ids were made. All pages:
+ * The jobs that fit, in order of what their state is about: waiting jobs by the time they are due,
+ * running ones by started_at, ended ones by ended_at, and without a state all by id, which is the
+ * order in which the ids were made. All pages:
  *
  *     do {
  *         if (!th_list(client, &filter, &page, &failure))
  *             ...
- *         memcpy(filter.after, page->next, TH_ID_SIZE);
+ *         memcpy(filter.after, page->next, TH_CURSOR_SIZE);
  *         th_page_free(page);
  *     } while (filter.after[0] != '\0');
  *
- * A page has fewer jobs than its limit when their payloads exceed 16 MiB. NULL is TH_FILTER.
- * TH_E_NOT_FOUND: there is no job with the id `after`, which may have been removed meanwhile.
- * Free *page_out with th_page_free().
+ * `next` is a position: it holds whatever becomes of the jobs, for a filter with the same state
+ * and order. A page may have fewer jobs than its limit, or none, and still have a `next`: when
+ * it reaches 16 MiB, and when type, key or error passed over the 10,000 jobs that one call looks
+ * at. NULL is TH_FILTER. Free *page_out with th_page_free().
  */
 TH_API TH_MUST_CHECK bool th_list(struct th_client *client, const struct th_filter *filter,
                                   struct th_page **page_out, struct th_failure *failure);

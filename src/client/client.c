@@ -268,11 +268,11 @@ static bool list(struct th_client *client, const struct th_filter *given, struct
 {
     CLEANUP(job_list_done) struct job_list found = {0};
     struct job_filter filter;
-    bool more = false;
+    struct job_cursor next;
 
     return request_filter(given, &filter, err) &&
-           store_list(client->store, &filter, &found, &more, err) &&
-           record_new_page(&found, more, page_out, err);
+           store_list(client->store, &filter, &found, &next, err) &&
+           record_new_page(&found, &next, page_out, err);
 }
 
 bool th_list(struct th_client *client, const struct th_filter *filter, struct th_page **page_out,

@@ -7,6 +7,7 @@
 #include "client/record.h"
 
 #include "base/error.h"
+#include "store/listing.h"
 
 #include <stdlib.h>
 
@@ -190,11 +191,13 @@ void record_free_job(struct th_job_info *job)
 
 /* ---- a page of jobs ---- */
 
-static bool fill_page(struct page_record *record, bool more, struct error *err)
+static bool fill_page(struct page_record *record, const struct job_cursor *next, struct error *err)
 {
     struct arena *arena = &record->jobs.arena;
     size_t count = record->jobs.count;
 
+    if (next->is_set)
+        listing_format_cursor(next, record->page.next);
     if (count == 0)
         return true;
 
@@ -210,12 +213,11 @@ static bool fill_page(struct page_record *record, bool more, struct error *err)
     }
     record->page.jobs = jobs;
     record->page.count = count;
-    if (more)
-        uuid_format(&record->jobs.items[count - 1].id, record->page.next);
     return true;
 }
 
-bool record_new_page(struct job_list *jobs, bool more, struct th_page **page_out, struct error *err)
+bool record_new_page(struct job_list *jobs, const struct job_cursor *next,
+                     struct th_page **page_out, struct error *err)
 {
     struct page_record *record = calloc(1, sizeof(*record));
 
@@ -225,7 +227,7 @@ bool record_new_page(struct job_list *jobs, bool more, struct th_page **page_out
     }
     record->jobs = *jobs;
     *jobs = (struct job_list){0};
-    if (!fill_page(record, more, err)) {
+    if (!fill_page(record, next, err)) {
         record_free_page(&record->page);
         return false;
     }

@@ -24,8 +24,8 @@ bool record_fill_job(const struct job *job, struct arena *arena, struct th_job_i
 /* Each takes over what is in the list and leaves it empty, also when it fails. */
 bool record_new_job(struct job_list *jobs, struct th_job_info **job_out,
                     struct error *err) MUST_CHECK;
-bool record_new_page(struct job_list *jobs, bool more, struct th_page **page_out,
-                     struct error *err) MUST_CHECK;
+bool record_new_page(struct job_list *jobs, const struct job_cursor *next,
+                     struct th_page **page_out, struct error *err) MUST_CHECK;
 bool record_new_stats(struct queue_stats_list *queues, struct th_stats **stats_out,
                       struct error *err) MUST_CHECK;
 

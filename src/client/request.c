@@ -11,6 +11,7 @@
 #include "base/timestamp.h"
 #include "client/record.h"
 #include "job/idempotency.h"
+#include "store/listing.h"
 
 #include <assert.h>
 #include <string.h>
@@ -24,7 +25,8 @@
 
 static_assert(ENDS_WITH(th_options, reserved), "th_options has a hole at its end");
 static_assert(ENDS_WITH(th_new_job, reset_counts), "th_new_job has a hole at its end");
-static_assert(ENDS_WITH(th_filter, limit), "th_filter has a hole at its end");
+static_assert(TH_CURSOR_SIZE == LISTING_CURSOR_SIZE, "a cursor has another size outside");
+static_assert(ENDS_WITH(th_filter, reserved), "th_filter has a hole at its end");
 
 /* A struct that begins with its size. */
 struct layout {
@@ -228,13 +230,24 @@ static bool limit_of(int given, size_t *limit_out, struct error *err)
     return true;
 }
 
-static bool after_of(const char after[TH_ID_SIZE], struct uuid *after_out, struct error *err)
+static bool after_of(const char after[TH_CURSOR_SIZE], struct job_cursor *after_out,
+                     struct error *err)
 {
-    char text[TH_ID_SIZE];
+    char text[TH_CURSOR_SIZE], shown[EXCERPT_SIZE];
 
     memcpy(text, after, sizeof(text));
     text[sizeof(text) - 1] = '\0';
-    return text[0] == '\0' || request_id("filter: after", text, after_out, err);
+    return text[0] == '\0' || listing_parse_cursor(text, after_out) ||
+           error_set(err, TH_E_INVALID, "filter: after '%s' is not the next of a page",
+                     excerpt_of(text, shown));
+}
+
+static bool moment_of(const char *field, int64_t given, usec_t *moment_out, struct error *err)
+{
+    *moment_out = given;
+    return (given >= 0 && given <= TIMESTAMP_MAX) ||
+           error_set(err, TH_E_INVALID, "filter: %s is out of range: use the years 1970 to 9999",
+                     field);
 }
 
 bool request_filter(const struct th_filter *given, struct job_filter *filter_out, struct error *err)
@@ -245,10 +258,19 @@ bool request_filter(const struct th_filter *given, struct job_filter *filter_out
 
     if (given != NULL && !read_sized(&layout, given, &filter, err))
         return false;
-    *filter_out = (struct job_filter){.queue = filter.queue, .type = filter.type};
+    *filter_out = (struct job_filter){
+        .queue = filter.queue,
+        .type = filter.type,
+        .key = filter.key,
+        .error = filter.error,
+        .oldest_first = filter.oldest_first != 0,
+        .brief = filter.brief != 0,
+    };
     return state_of(filter.state, filter_out, err) &&
            (filter.queue == NULL || is_name("filter: queue", filter.queue, err)) &&
            (filter.type == NULL || is_name("filter: type", filter.type, err)) &&
+           moment_of("since", filter.since, &filter_out->since, err) &&
+           moment_of("until", filter.until, &filter_out->until, err) &&
            limit_of(filter.limit, &filter_out->limit, err) &&
            after_of(filter.after, &filter_out->after, err);
 }

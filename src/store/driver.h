@@ -108,7 +108,7 @@ struct store_driver {
     bool (*get)(struct store *store, const struct uuid *id, struct job_list *job_out,
                 struct error *err);
     bool (*list)(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
-                 bool *more_out, struct error *err);
+                 struct job_cursor *next_out, struct error *err); /* see listing.h */
     bool (*failures)(struct store *store, size_t limit, struct job_list *jobs_out,
                      struct error *err);
     bool (*stats)(struct store *store, struct queue_stats_list *stats_out, struct error *err);

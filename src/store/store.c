@@ -409,11 +409,20 @@ static bool check_limit(size_t limit, struct error *err)
            error_set(err, TH_E_INVALID, "limit: a page has 1 to %d jobs", JOB_PAGE_MAX);
 }
 
-bool store_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
-                bool *more_out, struct error *err)
+static bool check_moments(const struct job_filter *filter, struct error *err)
 {
-    return is_open(store, err) && check_limit(filter->limit, err) &&
-           store->driver->list(store, filter, jobs_out, more_out, err);
+    return (filter->since >= 0 && filter->since <= TIMESTAMP_MAX && filter->until >= 0 &&
+            filter->until <= TIMESTAMP_MAX) ||
+           error_set(err, TH_E_INVALID,
+                     "since and until are out of range: use the years 1970 to 9999");
+}
+
+bool store_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
+                struct job_cursor *next_out, struct error *err)
+{
+    *next_out = (struct job_cursor){0};
+    return is_open(store, err) && check_limit(filter->limit, err) && check_moments(filter, err) &&
+           store->driver->list(store, filter, jobs_out, next_out, err);
 }
 
 bool store_failures(struct store *store, size_t limit, struct job_list *jobs_out, struct error *err)

@@ -249,19 +249,34 @@ bool store_get(struct store *store, const struct uuid *id, struct job_list *job_
 
 #define JOB_PAGE_MAX 1000
 
+/* A position in the order of a list; the job there need not exist any more. */
+struct job_cursor {
+    bool is_set;
+    usec_t at;   /* of the time that the order goes by; 0 where it goes by id */
+    int64_t ref; /* breaks ties as the driver likes; 0 where it is not needed */
+    struct uuid id;
+};
+
 struct job_filter {
     bool by_state;
     enum job_state state;
-    const char *queue; /* NULL is any */
-    const char *type;  /* NULL is any */
-    struct uuid after; /* the last id of the page before; nil is from the start */
-    size_t limit;      /* 1 to JOB_PAGE_MAX */
+    const char *queue, *type, *key; /* NULL is any */
+    const char *error;              /* a part of last_error; NULL is any */
+    usec_t since, until;            /* since <= t < until of the time that the order goes by; 0 is
+                                     * unbounded */
+    bool oldest_first;              /* else newest first */
+    bool brief;                     /* without payload, result, output and runs */
+    struct job_cursor after;        /* the `next` of the page before */
+    size_t limit;                   /* 1 to JOB_PAGE_MAX */
 };
 
-/* In order of id, with runs and output. A page may be cut short at 16 MiB of payload: *more_out
- * says whether another page follows. An `after` that no job has is TH_E_NOT_FOUND. */
+/* In order of what the state is about: waiting jobs by `due`, running ones by started_at, ended
+ * ones by ended_at, and without a state all by id, whose time is the one that it was made at. A
+ * page costs what is on it, whatever else is stored. It may be short, or empty, and still have a
+ * `next`: one call looks at 10,000 jobs at most when type, key or error pass most of them over, and
+ * a page ends at 16 MiB. next_out->is_set says that there may be more. */
 bool store_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
-                bool *more_out, struct error *err) MUST_CHECK;
+                struct job_cursor *next_out, struct error *err) MUST_CHECK;
 
 /* The jobs that failed last, the newest failure first, whatever became of them since: dead, waiting
  * for another try, done at last. Each once, by its last failure, and without payload, runs and

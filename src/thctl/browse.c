@@ -6,9 +6,12 @@
  */
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "cli/display.h"
 #include "job/job_json.h"
+#include "store/listing.h"
 #include "store/url.h"
+#include "thctl/filter.h"
 #include "thctl/pages.h"
 #include "thctl/session.h"
 #include "thctl/sheet.h"
@@ -25,16 +28,19 @@
 static const char *const state_names[] = {"scheduled", "ready", "blocked",   "running", "retry",
                                           "done",      "dead",  "cancelled", NULL};
 
-enum ls_option { LS_STATE, LS_QUEUE, LS_TYPE, LS_LIMIT, LS_AFTER };
+static const char *const order_names[] = {"desc", "asc", NULL};
+
+enum ls_option { LS_STATE = FILTER_OPTIONS, LS_ORDER, LS_LIMIT, LS_AFTER };
 
 /* clang-format off */
 static const struct option ls_options[] = {
+    FILTER_ROWS,
     [LS_STATE] = {"state", 's', "STATE", "scheduled ready blocked running retry done dead cancelled", OPTION_CHOICE,
                   .choices = state_names},
-    [LS_QUEUE] = {"queue", 'q', "NAME", "only of this queue", OPTION_NAME},
-    [LS_TYPE] = {"type", 't', "TYPE", "only of this type", OPTION_NAME},
+    [LS_ORDER] = {"order", 'o', "ORDER", "desc: newest first (default); asc: oldest first", OPTION_CHOICE,
+                  .choices = order_names},
     [LS_LIMIT] = {"limit", 'n', "N", "at most so many (default: 50)", OPTION_NUMBER, .min = 1, .max = LIMIT_MAX},
-    [LS_AFTER] = {"after", 'a', "ID", "the next page: behind this job", OPTION_ID},
+    [LS_AFTER] = {"after", 'a', "ID", "the next page: behind the last job of this one", OPTION_ID},
     {.name = NULL},
 };
 
@@ -117,18 +123,40 @@ static void print_hint(const struct session *session, const struct option_value 
     output_remark("more: thctl%s", buffer_str(&hint));
 }
 
-static struct job_filter filter_of(const struct option_value *options)
+static bool read_filter(const struct option_value *options, usec_t now, bool brief,
+                        struct job_filter *filter_out, struct error *err)
 {
-    struct job_filter filter = {
-        .by_state = options[LS_STATE].given,
-        .queue = options[LS_QUEUE].text,
-        .type = options[LS_TYPE].text,
-        .after = options[LS_AFTER].id,
-    };
+    if (!filter_read(options, now, filter_out, err))
+        return false;
+    filter_out->by_state =
+        options[LS_STATE].given && job_state_parse(options[LS_STATE].text, &filter_out->state);
+    filter_out->oldest_first = options[LS_ORDER].number != 0;
+    filter_out->brief = brief;
+    return true;
+}
 
-    if (filter.by_state && !job_state_parse(options[LS_STATE].text, &filter.state))
-        filter.by_state = false;
-    return filter;
+/* What was shown last says where to go on; where the order goes by id, it need not exist. */
+static bool find_start(struct session *session, const struct option_value *after,
+                       struct job_filter *filter, struct error *err)
+{
+    CLEANUP(job_list_done) struct job_list found = {0};
+    const struct job only_id = {.id = after->id};
+
+    if (!after->given)
+        return true;
+    if (listing_find(filter, &only_id, &filter->after) && listing_order_of(filter) == LISTING_BY_ID)
+        return true;
+    if (store_get(session->store, &after->id, &found, err)) {
+        if (listing_find(filter, &found.items[0], &filter->after))
+            return true;
+    } else if (err->code != TH_E_NOT_FOUND) {
+        return false;
+    }
+    return error_set(err, TH_E_NOT_FOUND,
+                     "job %s is not %s any more, so its place in the list is not known: instead of "
+                     "--after give --%s with the time of the last job you saw",
+                     after->text, job_state_name(filter->state),
+                     filter->oldest_first ? "since" : "until");
 }
 
 static void take_page(struct session *session, struct table *table, const struct job_list *jobs)
@@ -148,33 +176,41 @@ static enum status run_ls(struct session *session, const struct option_value *op
     struct table table = {.columns = ls_columns, .column_count = COUNT_OF(ls_columns)};
     CLEANUP(job_list_done) struct job_list jobs = {0};
     size_t left = options[LS_LIMIT].given ? (size_t)options[LS_LIMIT].number : LIMIT_DEFAULT;
-    struct pages pages = {.filter = filter_of(options)};
+    struct pages pages = {0};
+    struct uuid last = {0};
     struct error err;
     bool more = true;
 
     (void)arguments;
+    if (!read_filter(options, clock_wall(), !session->json, &pages.filter, &err))
+        return session_refuse(&err);
     enum status status = session_open(session, SESSION_LOOK);
     if (status != STATUS_OK)
         return status;
     pages.store = session->store;
+    if (!read_filter(options, store_now(session->store), !session->json, &pages.filter, &err) ||
+        !find_start(session, &options[LS_AFTER], &pages.filter, &err))
+        return session_fail(&err);
     while (more && left > 0 && session->out.failure == 0) {
         if (!pages_next(&pages, left, &jobs, &more, &err))
             return session_fail(&err);
         take_page(session, &table, &jobs);
         left -= jobs.count;
+        if (jobs.count > 0)
+            last = jobs.items[jobs.count - 1].id;
     }
     if (session->json)
         return STATUS_OK;
     if (table.count > 0)
         table_print(&table, &session->out);
     else
-        output_remark("no jobs%s", options[LS_STATE].given || options[LS_QUEUE].given ||
-                                           options[LS_TYPE].given || options[LS_AFTER].given
-                                       ? " like that"
-                                       : "");
+        output_remark("no jobs%s",
+                      filter_is_given(options) || options[LS_STATE].given || options[LS_AFTER].given
+                          ? " like that"
+                          : "");
     output_flush(&session->out);
     if (more)
-        print_hint(session, options, &pages.last);
+        print_hint(session, options, &last);
     return STATUS_OK;
 }
 
@@ -220,17 +256,20 @@ static enum status run_show(struct session *session, const struct option_value *
 static const char *const ls_examples[] = {
     "ls",
     "ls --state dead --queue mail",
+    "ls --state dead --error timeout --since -1h",
+    "ls --state scheduled --order asc --limit 10",
     "--json ls --limit 1000",
     NULL,
 };
 
 const struct command command_ls = {
     .name = "ls",
-    .summary = "list jobs, in order of their ids",
+    .summary = "list jobs, the newest first",
     .arguments = "",
-    .details = "WHEN is when a waiting job is due, a running one started, any other one ended.\n"
-               "On a narrow terminal the least important columns are left out: show and --json\n"
-               "have everything.\n",
+    .details = FILTER_HELP
+    "WHEN is when a waiting job is due, a running one started, any other one ended.\n"
+    "On a narrow terminal the least important columns are left out: show and --json\n"
+    "have everything.\n",
     .examples = ls_examples,
     .options = ls_options,
     .run = run_ls,

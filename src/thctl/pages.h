@@ -1,9 +1,5 @@
 /*
  * pages.h - all jobs that match a filter, a page at a time.
- *
- * The store continues behind a job that it knows. When that one was deleted meanwhile, the walk
- * goes back to the newest one of the page that is still there, or to the start, and passes over
- * what it has seen.
  */
 #ifndef THCTL_PAGES_H
 #define THCTL_PAGES_H
@@ -13,10 +9,7 @@
 
 struct pages {
     struct store *store;
-    struct job_filter filter;         /* `after` and `limit` become the walk's own */
-    struct uuid listed[JOB_PAGE_MAX]; /* by the store, the last time */
-    size_t listed_count;
-    struct uuid last; /* the last job handed out */
+    struct job_filter filter; /* `after` and `limit` become the walk's own */
 };
 
 /* The next page of at most `limit` jobs, in place of what is in the list. Empty at the end only. */

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json_writer.h"
+#include "thctl/filter.h"
 #include "thctl/selection.h"
 #include "thctl/session.h"
 #include "thctl/when.h"
@@ -164,7 +165,8 @@ static enum status run_task(struct task *task)
     return task->failed > 0 ? STATUS_FAILED : STATUS_OK;
 }
 
-static enum status run_all(struct task *task, const struct job_filter *filter, bool yes)
+static enum status run_all(struct task *task, const struct job_filter *filter, bool narrowed,
+                           bool yes)
 {
     CLEANUP(selection_done) struct selection selection = {0};
     struct error err;
@@ -174,7 +176,7 @@ static enum status run_all(struct task *task, const struct job_filter *filter, b
     if (selection.count == 0) {
         if (!task->session->json)
             output_remark("no %s jobs%s", job_state_name(filter->state),
-                          filter->queue != NULL || filter->type != NULL ? " like that" : "");
+                          narrowed ? " like that" : "");
         return STATUS_OK;
     }
     enum status status =
@@ -192,7 +194,8 @@ struct plan {
     const struct repair *repair;
     const char *run_at; /* as written, or NULL */
     bool all, yes;
-    struct job_filter filter; /* of --all */
+    const struct option_value *filter; /* of --all */
+    enum job_state state;              /* of --all */
 };
 
 static bool read_run_at(const struct plan *plan, usec_t now, usec_t *run_at_out, struct error *err)
@@ -202,62 +205,64 @@ static bool read_run_at(const struct plan *plan, usec_t now, usec_t *run_at_out,
     return error_prefix(err, "--run-at");
 }
 
+static bool read_filter(const struct plan *plan, usec_t now, struct job_filter *filter_out,
+                        struct error *err)
+{
+    if (!plan->all)
+        return true;
+    if (!filter_read(plan->filter, now, filter_out, err))
+        return false;
+    filter_out->by_state = true;
+    filter_out->state = plan->state;
+    return true;
+}
+
 static enum status carry_out(struct session *session, const struct plan *plan,
                              const struct words *arguments)
 {
     AUTO_FREE struct uuid *ids = NULL;
     struct task task = {.session = session, .repair = plan->repair};
+    struct job_filter filter = {0};
     struct error err;
 
     if (!read_run_at(plan, clock_wall(), &task.run_at, &err) ||
+        !read_filter(plan, clock_wall(), &filter, &err) ||
         !session_parse_ids(arguments, &ids, &err))
         return session_refuse(&err);
     enum status status = session_open(session, SESSION_LOOK);
     if (status != STATUS_OK)
         return status;
-    if (!read_run_at(plan, store_now(session->store), &task.run_at, &err))
+    if (!read_run_at(plan, store_now(session->store), &task.run_at, &err) ||
+        !read_filter(plan, store_now(session->store), &filter, &err))
         return session_fail(&err);
     if (plan->all)
-        return run_all(&task, &plan->filter, plan->yes);
+        return run_all(&task, &filter, filter_is_given(plan->filter), plan->yes);
     task.ids = ids;
     task.count = arguments->count;
     return run_task(&task);
 }
 
-/* retry and rm have these rows first, then their other filters, then the rest. */
+/* What retry and rm have behind the filters. */
 enum repair_option {
-    ALL,
-    TYPE,
-    QUEUE,
-    RETRY_YES,
+    ALL = FILTER_OPTIONS,
+    YES,
     RETRY_RUN_AT,
-    RM_STATE = QUEUE + 1,
-    RM_YES,
+    RM_STATE = RETRY_RUN_AT,
 };
 
 /* Ids or --all, and filters with --all only. */
 static bool check_scope(const struct option *table, const struct option_value *options,
-                        size_t last_filter, const struct words *arguments, struct error *err)
+                        const struct words *arguments, struct error *err)
 {
     if (options[ALL].given && arguments->count > 0)
         return error_set(err, TH_E_INVALID, "--all and ids exclude each other: give one of them");
-    for (size_t i = TYPE; i <= last_filter && !options[ALL].given; i++) {
+    for (size_t i = 0; i < FILTER_OPTIONS && !options[ALL].given; i++) {
         if (options[i].given)
             return error_set(err, TH_E_INVALID, "--%s goes with --all", table[i].name);
     }
     if (!options[ALL].given && arguments->count == 0)
         return error_set(err, TH_E_INVALID, "give the ids of jobs, or --all");
     return true;
-}
-
-static struct job_filter filter_of(const struct option_value *options, enum job_state state)
-{
-    return (struct job_filter){
-        .by_state = true,
-        .state = state,
-        .type = options[TYPE].text,
-        .queue = options[QUEUE].text,
-    };
 }
 
 /* ---- cancel ---- */
@@ -317,10 +322,9 @@ static const struct repair retry = {
 
 /* clang-format off */
 static const struct option retry_options[] = {
-    [ALL] = {"all", 0, NULL, "all dead jobs", OPTION_FLAG},
-    [TYPE] = {"type", 't', "TYPE", "of them, only those of this type", OPTION_NAME},
-    [QUEUE] = {"queue", 'q', "NAME", "of them, only those of this queue", OPTION_NAME},
-    [RETRY_YES] = {"yes", 'y', NULL, "do not ask", OPTION_FLAG},
+    FILTER_ROWS,
+    [ALL] = {"all", 0, NULL, "all dead jobs, or what the filters pick of them", OPTION_FLAG},
+    [YES] = {"yes", 'y', NULL, "do not ask", OPTION_FLAG},
     [RETRY_RUN_AT] = {"run-at", 0, "WHEN", "not before: +5m, 09:00, 'tomorrow 09:00', 2026-01-31T10:00:00Z", OPTION_TEXT},
     {.name = NULL},
 };
@@ -333,12 +337,13 @@ static enum status run_retry(struct session *session, const struct option_value 
         .repair = &retry,
         .run_at = options[RETRY_RUN_AT].text,
         .all = options[ALL].given,
-        .yes = options[RETRY_YES].given,
-        .filter = filter_of(options, JOB_DEAD),
+        .yes = options[YES].given,
+        .filter = options,
+        .state = JOB_DEAD,
     };
     struct error err;
 
-    if (!check_scope(retry_options, options, QUEUE, arguments, &err))
+    if (!check_scope(retry_options, options, arguments, &err))
         return session_refuse(&err);
     return carry_out(session, &plan, arguments);
 }
@@ -346,6 +351,7 @@ static enum status run_retry(struct session *session, const struct option_value 
 static const char *const retry_examples[] = {
     "retry 0193f0a2-7c1d-7abc-8def-0123456789ab",
     "retry --all --type email:send --run-at +10m",
+    "retry --all --error 'connection refused' --since -1h",
     NULL,
 };
 
@@ -353,7 +359,8 @@ const struct command command_retry = {
     .name = "retry",
     .summary = "run dead or cancelled jobs again",
     .arguments = "ID... | --all",
-    .details = "Their attempts, stalls and errors are cleared.\n",
+    .details = "Their attempts, stalls and errors are cleared.\n"
+               "since and until mean when they died.\n",
     .examples = retry_examples,
     .options = retry_options,
     .max_arguments = SIZE_MAX,
@@ -382,11 +389,10 @@ static const char *const ended_names[] = {"done", "dead", "cancelled", NULL};
 
 /* clang-format off */
 static const struct option rm_options[] = {
-    [ALL] = {"all", 0, NULL, "all dead jobs", OPTION_FLAG},
-    [TYPE] = {"type", 't', "TYPE", "of them, only those of this type", OPTION_NAME},
-    [QUEUE] = {"queue", 'q', "NAME", "of them, only those of this queue", OPTION_NAME},
+    FILTER_ROWS,
+    [ALL] = {"all", 0, NULL, "all dead jobs, or what the filters pick of them", OPTION_FLAG},
+    [YES] = {"yes", 'y', NULL, "do not ask", OPTION_FLAG},
     [RM_STATE] = {"state", 's', "STATE", "instead of the dead: done or cancelled", OPTION_CHOICE, .choices = ended_names},
-    [RM_YES] = {"yes", 'y', NULL, "do not ask", OPTION_FLAG},
     {.name = NULL},
 };
 /* clang-format on */
@@ -397,15 +403,20 @@ static enum status run_rm(struct session *session, const struct option_value *op
     struct plan plan = {
         .repair = &removal,
         .all = options[ALL].given,
-        .yes = options[RM_YES].given,
-        .filter = filter_of(options, JOB_DEAD),
+        .yes = options[YES].given,
+        .filter = options,
+        .state = JOB_DEAD,
     };
     struct error err;
 
-    if (!check_scope(rm_options, options, RM_STATE, arguments, &err))
+    if (!check_scope(rm_options, options, arguments, &err))
         return session_refuse(&err);
-    if (options[RM_STATE].given && !job_state_parse(options[RM_STATE].text, &plan.filter.state))
-        plan.filter.state = JOB_DEAD;
+    if (options[RM_STATE].given && !options[ALL].given) {
+        error_set(&err, TH_E_INVALID, "--state goes with --all");
+        return session_refuse(&err);
+    }
+    if (options[RM_STATE].given && !job_state_parse(options[RM_STATE].text, &plan.state))
+        plan.state = JOB_DEAD;
     return carry_out(session, &plan, arguments);
 }
 
@@ -420,7 +431,8 @@ const struct command command_rm = {
     .name = "rm",
     .summary = "delete jobs that have ended",
     .arguments = "ID... | --all",
-    .details = "The idempotency keys of deleted jobs are free again.\n",
+    .details = "The idempotency keys of deleted jobs are free again.\n"
+               "since and until mean when they ended.\n",
     .examples = rm_examples,
     .options = rm_options,
     .max_arguments = SIZE_MAX,

@@ -42,6 +42,8 @@ bool selection_collect(struct selection *selection, struct store *store,
     struct pages pages = {.store = store, .filter = *filter};
     bool more = true;
 
+    pages.filter.brief = true;
+    pages.filter.oldest_first = true;
     selection->state = filter->state;
     while (more) {
         if (!pages_next(&pages, JOB_PAGE_MAX, &jobs, &more, err) || !add_ids(selection, &jobs, err))

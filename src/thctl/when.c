@@ -203,6 +203,41 @@ bool when_parse(const char *text, usec_t now, usec_t *moment_out, struct error *
     return true;
 }
 
+static bool parse_ago(const char *text, usec_t now, usec_t *moment_out, struct error *err)
+{
+    usec_t age;
+
+    if (!units_parse_duration(text + 1, &age, err))
+        return false;
+    if (age >= now)
+        return error_set(err, TH_E_INVALID, "'%s' is before 1970", text);
+    *moment_out = now - age;
+    return true;
+}
+
+static bool parse_last(const char *text, usec_t now, usec_t *moment_out, struct error *err)
+{
+    struct tm wanted = {0};
+
+    if (!read_clock(text, &wanted))
+        return refuse_form(text, err);
+    for (int day = 0; day < DAYS_TO_TRY; day++) {
+        set_date(now, -day, &wanted);
+        if (find_moment(&wanted, 0, moment_out) && *moment_out <= now)
+            return true;
+    }
+    return refuse_gap(text, err);
+}
+
+bool when_parse_past(const char *text, usec_t now, usec_t *moment_out, struct error *err)
+{
+    if (text[0] == '-')
+        return parse_ago(text, now, moment_out, err);
+    if (text[0] != '+' && !text_starts_with(text, TOMORROW) && !has_date(text))
+        return parse_last(text, now, moment_out, err);
+    return when_parse(text, now, moment_out, err);
+}
+
 const char *when_relative(usec_t moment, usec_t now, char text[WHEN_TEXT_SIZE])
 {
     static const struct {

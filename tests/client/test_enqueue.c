@@ -129,11 +129,13 @@ START_TEST(many_are_stored_in_their_order)
     CLEANUP(scene_done) struct scene scene = scene_open(_i);
     struct th_new_job jobs[] = {TH_NEW_JOB("a"), TH_NEW_JOB("b"), TH_NEW_JOB("c")};
     struct th_receipt receipts[COUNT_OF(jobs)];
+    struct th_filter filter = TH_FILTER;
     struct th_page *page;
 
+    filter.oldest_first = 1;
     scene_assert_worked(
         &scene, th_enqueue_many(scene.client, jobs, COUNT_OF(jobs), receipts, &scene.failure));
-    scene_assert_worked(&scene, th_list(scene.client, NULL, &page, &scene.failure));
+    scene_assert_worked(&scene, th_list(scene.client, &filter, &page, &scene.failure));
     ck_assert_uint_eq(page->count, COUNT_OF(jobs));
     for (size_t i = 0; i < page->count; i++) {
         ck_assert_str_eq(page->jobs[i]->type, jobs[i].type);

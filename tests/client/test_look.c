@@ -118,6 +118,7 @@ START_TEST(pages_follow_each_other_without_gap_or_overlap)
     size_t seen = 0;
 
     filter.limit = 3;
+    filter.oldest_first = 1;
     do {
         struct th_page *page;
 
@@ -126,23 +127,49 @@ START_TEST(pages_follow_each_other_without_gap_or_overlap)
             ck_assert_str_lt(last, page->jobs[i]->id);
             memcpy(last, page->jobs[i]->id, strlen(page->jobs[i]->id) + 1);
         }
-        memcpy(filter.after, page->next, TH_ID_SIZE);
+        memcpy(filter.after, page->next, TH_CURSOR_SIZE);
         th_page_free(page);
     } while (filter.after[0] != '\0');
     ck_assert_uint_eq(seen, 4);
 }
 END_TEST
 
-START_TEST(a_cursor_that_is_gone_is_not_found)
+START_TEST(the_newest_comes_first_and_a_page_goes_on_behind_jobs_that_are_gone)
+{
+    CLEANUP(scene_done) struct scene scene = four_jobs(_i);
+    struct th_filter filter = TH_FILTER;
+    struct th_page *page;
+    char first[TH_ID_SIZE], second[TH_ID_SIZE];
+
+    filter.limit = 2;
+    scene_assert_worked(&scene, th_list(scene.client, &filter, &page, &scene.failure));
+    ck_assert_uint_eq(page->count, 2);
+    memcpy(first, page->jobs[0]->id, sizeof(first));
+    memcpy(second, page->jobs[1]->id, sizeof(second));
+    ck_assert_str_gt(first, second);
+    memcpy(filter.after, page->next, TH_CURSOR_SIZE);
+    th_page_free(page);
+    scene_assert_worked(&scene, th_cancel(scene.client, second, &scene.failure));
+    scene_assert_worked(&scene, th_remove(scene.client, second, &scene.failure));
+    scene_assert_worked(&scene, th_list(scene.client, &filter, &page, &scene.failure));
+    ck_assert_uint_eq(page->count, 2);
+    ck_assert_str_gt(second, page->jobs[0]->id);
+    ck_assert_str_eq(page->next, "");
+    th_page_free(page);
+}
+END_TEST
+
+START_TEST(a_brief_page_has_no_payloads)
 {
     CLEANUP(scene_done) struct scene scene = four_jobs(_i);
     struct th_filter filter = TH_FILTER;
     struct th_page *page;
 
-    memcpy(filter.after, NOBODY, sizeof(NOBODY));
-    ck_assert(!th_list(scene.client, &filter, &page, &scene.failure));
-    scene_assert_failure(&scene, TH_E_NOT_FOUND, "");
-    ck_assert_ptr_null(page);
+    filter.brief = 1;
+    scene_assert_worked(&scene, th_list(scene.client, &filter, &page, &scene.failure));
+    ck_assert_uint_eq(page->count, 4);
+    ck_assert_uint_eq(page->jobs[0]->payload_size, 0);
+    th_page_free(page);
 }
 END_TEST
 
@@ -201,7 +228,9 @@ Suite *look_suite(void)
     tcase_add_test(look, a_dead_job_shows_why);
     tcase_add_loop_test(look, a_filter_picks_jobs, 0, (int)COUNT_OF(filters));
     tcase_add_loop_test(look, pages_follow_each_other_without_gap_or_overlap, 0, SCENE_BACKENDS);
-    tcase_add_loop_test(look, a_cursor_that_is_gone_is_not_found, 0, SCENE_BACKENDS);
+    tcase_add_loop_test(look, the_newest_comes_first_and_a_page_goes_on_behind_jobs_that_are_gone,
+                        0, SCENE_BACKENDS);
+    tcase_add_loop_test(look, a_brief_page_has_no_payloads, 0, SCENE_BACKENDS);
     tcase_add_loop_test(look, an_empty_backend_has_an_empty_page_and_no_queues, 0, SCENE_BACKENDS);
     tcase_add_test(look, stats_count_by_queue_and_state);
     suite_add_tcase(suite, look);

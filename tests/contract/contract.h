@@ -21,6 +21,8 @@ Suite *keyed_suite(void);
 Suite *blocked_suite(void);
 Suite *cancel_suite(void);
 Suite *admin_suite(void);
+Suite *list_suite(void);
+Suite *pages_suite(void);
 Suite *failures_suite(void);
 Suite *limits_suite(void);
 Suite *full_suite(void);

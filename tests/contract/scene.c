@@ -339,10 +339,10 @@ size_t scene_count(struct scene *scene)
     CLEANUP(job_list_done) struct job_list list = {0};
     const struct job_filter all = {.queue = scene->queue, .limit = JOB_PAGE_MAX};
     struct error err = {0};
-    bool more = false;
+    struct job_cursor next;
 
-    MUST(store_list(scene->store, &all, &list, &more, &err));
-    ck_assert_msg(!more, "the scene has more than a page of jobs");
+    MUST(store_list(scene->store, &all, &list, &next, &err));
+    ck_assert_msg(!next.is_set, "the scene has more than a page of jobs");
     return list.count;
 }
 

@@ -48,12 +48,13 @@ char *scene_snapshot_queue(struct scene *scene)
 {
     CLEANUP(buffer_done) struct buffer text = BUFFER(SNAPSHOT_MAX);
     CLEANUP(job_list_done) struct job_list list = {0};
-    const struct job_filter all = {.queue = scene->queue, .limit = JOB_PAGE_MAX};
+    const struct job_filter all = {
+        .queue = scene->queue, .oldest_first = true, .limit = JOB_PAGE_MAX};
     struct error err = {0};
-    bool more = false;
+    struct job_cursor next;
 
-    MUST(store_list(scene->store, &all, &list, &more, &err));
-    ck_assert_msg(!more, "the scene has more than a page of jobs");
+    MUST(store_list(scene->store, &all, &list, &next, &err));
+    ck_assert_msg(!next.is_set, "the scene has more than a page of jobs");
     for (size_t i = 0; i < list.count; i++)
         add_job(&text, &list.items[i]);
     return copy_of(&text);

@@ -1,17 +1,13 @@
 /*
  * test_admin.c - conformance A10: what people see, and that it is never a lie.
  *
- * Limits, pauses and retention are in test_limits.c.
+ * Lists are in test_list.c; limits, pauses and retention in test_limits.c.
  */
 #include "bring.h"
 #include "contract.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define LISTED_JOBS 10000
-#define CROWD       30000
-#define PAGE        300
 
 START_TEST(inspect_each_state)
 {
@@ -50,263 +46,18 @@ START_TEST(inspect_unknown_not_found)
 }
 END_TEST
 
-static void list_page(struct scene *scene, const struct job_filter *filter, struct job_list *list,
-                      bool *more)
-{
-    struct error err = {0};
-
-    MUST(store_list(scene->store, filter, list, more, &err));
-}
-
 static size_t count_in_state(struct scene *scene, enum job_state state)
 {
     CLEANUP(job_list_done) struct job_list list = {0};
     const struct job_filter filter = {
         .by_state = true, .state = state, .queue = scene->queue, .limit = JOB_PAGE_MAX};
-    bool more = false;
+    struct error err = {0};
+    struct job_cursor next;
 
-    list_page(scene, &filter, &list, &more);
+    MUST(store_list(scene->store, &filter, &list, &next, &err));
+    ck_assert(!next.is_set);
     return list.count;
 }
-
-START_TEST(list_by_each_state_matches_inspect)
-{
-    CLEANUP(scene_close) struct scene scene = scene_open();
-    CLEANUP(job_list_done) struct job_list list = {0};
-    const struct job_filter filter = {
-        .by_state = true, .state = (enum job_state)_i, .queue = scene.queue, .limit = JOB_PAGE_MAX};
-    struct uuid expected[JOB_STATES];
-    size_t twins = _i == JOB_RUNNING ? 1 : 0; /* the one that the blocked job waits for */
-    bool more = true, found = false;
-
-    for (int state = 0; state < JOB_STATES; state++)
-        expected[state] = bring(&scene, (enum job_state)state).id;
-    list_page(&scene, &filter, &list, &more);
-    ck_assert(!more);
-    ck_assert_uint_eq(list.count, 1 + twins);
-    for (size_t i = 0; i < list.count; i++) {
-        ck_assert_int_eq(list.items[i].state, _i);
-        ASSERT_STATE(&scene, &list.items[i].id, (enum job_state)_i);
-        found |= uuid_compare(&list.items[i].id, &expected[_i]) == 0;
-    }
-    ck_assert(found);
-}
-END_TEST
-
-START_TEST(list_by_queue_and_type)
-{
-    CLEANUP(scene_close) struct scene scene = scene_open();
-    CLEANUP(scene_close) struct scene other = scene_open();
-    CLEANUP(job_list_done) struct job_list list = {0};
-    struct job_filter filter = {.queue = scene.queue, .type = "wanted", .limit = JOB_PAGE_MAX};
-    struct job wanted = scene_job(&scene), elsewhere = scene_job(&other);
-    bool more = true;
-
-    wanted.type = elsewhere.type = "wanted";
-    scene_add(&scene);
-    scene_enqueue(&scene, wanted, NOW);
-    scene_enqueue(&other, elsewhere, NOW);
-    list_page(&scene, &filter, &list, &more);
-    ck_assert_uint_eq(list.count, 1);
-    ASSERT_SAME_ID(&list.items[0].id, &wanted.id);
-    filter.type = "want";
-    list_page(&scene, &filter, &list, &more);
-    ck_assert_uint_eq(list.count, 1);
-}
-END_TEST
-
-START_TEST(list_shows_what_inspect_shows)
-{
-    CLEANUP(scene_close) struct scene scene = scene_open();
-    struct brought brought = bring(&scene, (enum job_state)_i);
-
-    if (_i == JOB_BLOCKED) { /* the only one that is not alone in its queue */
-        struct uuid twin = brought.twin.id;
-        AUTO_FREE char *both = scene_snapshot_queue(&scene);
-        AUTO_FREE char *first = scene_snapshot(&scene, &twin);
-        AUTO_FREE char *second = scene_snapshot(&scene, &brought.id);
-        ck_assert_uint_eq(strlen(both), strlen(first) + strlen(second));
-        ck_assert(strncmp(both, first, strlen(first)) == 0);
-        ck_assert_str_eq(both + strlen(first), second);
-        return;
-    }
-    AUTO_FREE char *listed = scene_snapshot_queue(&scene);
-    AUTO_FREE char *inspected = scene_snapshot(&scene, &brought.id);
-    ck_assert_str_eq(listed, inspected);
-}
-END_TEST
-
-/* Settles three jobs in three ways, cancels one, removes it, and adds one: all that moves. */
-static void disturb(struct scene *scene, const struct uuid *removable)
-{
-    static const enum settlement_kind kinds[] = {SETTLE_ACK, SETTLE_RETRY, SETTLE_RELEASE};
-    CLEANUP(job_list_done) struct job_list taken = {0};
-    struct reservation wanted = scene_wants(scene, COUNT_OF(kinds));
-
-    scene_reserve(scene, &wanted, NOW, &taken);
-    for (size_t i = 0; i < taken.count; i++) {
-        struct claim claim = claim_of(scene, &taken.items[i]);
-        scene_finish(scene, &claim, kinds[i], NOW);
-    }
-    ASSERT_VERDICT(scene_cancel(scene, removable, NOW), TH_OK);
-    ASSERT_VERDICT(scene_remove(scene, removable), TH_OK);
-    scene_add(scene);
-}
-
-static void add_listed_jobs(struct scene *scene, struct uuid *ids)
-{
-    for (size_t i = 0; i < LISTED_JOBS; i += MANY)
-        scene_add_many(scene, MANY, ids + i);
-}
-
-/* In order of id, each of the jobs that stay exactly once, though jobs change, come and go between
- * the pages. The jobs that go are the last ones of the ids. */
-START_TEST(list_pagination_stable_no_skip_no_repeat_10000_jobs_while_mutating)
-{
-    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
-    AUTO_FREE struct uuid *ids = calloc(LISTED_JOBS, sizeof *ids);
-    struct job_filter filter = {.queue = scene.queue, .limit = PAGE};
-    size_t stay = LISTED_JOBS - 2 * LISTED_JOBS / PAGE, seen = 0, pages = 0;
-    bool more = true;
-
-    ck_assert_ptr_nonnull(ids);
-    add_listed_jobs(&scene, ids);
-    while (more) {
-        CLEANUP(job_list_done) struct job_list list = {0};
-        list_page(&scene, &filter, &list, &more);
-        ck_assert_msg(list.count > 0 || !more, "an empty page that is not the last");
-        for (size_t i = 0; i < list.count; i++) {
-            ck_assert_msg(uuid_compare(&filter.after, &list.items[i].id) < 0,
-                          "a job was repeated or out of order");
-            filter.after = list.items[i].id;
-            if (seen < stay) {
-                ck_assert_msg(uuid_compare(&list.items[i].id, &ids[seen]) == 0,
-                              "job %zu was skipped", seen);
-                seen++;
-            }
-        }
-        ck_assert_uint_lt(stay + pages, LISTED_JOBS);
-        if (seen < stay)
-            disturb(&scene, &ids[stay + pages++]);
-    }
-    ck_assert_uint_eq(seen, stay);
-    ck_assert_uint_ge(pages, LISTED_JOBS / PAGE - 1);
-}
-END_TEST
-
-/* A store may look for a page in another way when there is much to look through. */
-START_TEST(list_by_state_finds_the_same_among_30000_jobs)
-{
-    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
-    AUTO_FREE struct uuid *ids = calloc(MANY, sizeof *ids);
-    struct job_filter filter = {.by_state = true, .state = JOB_READY, .limit = JOB_PAGE_MAX};
-    struct brought dead = bring(&scene, JOB_DEAD);
-    size_t seen = 0;
-    bool more = true;
-
-    for (size_t i = 0; i < CROWD; i += MANY)
-        scene_add_many(&scene, MANY, ids);
-    struct brought running = bring(&scene, JOB_RUNNING);
-    while (more) {
-        CLEANUP(job_list_done) struct job_list list = {0};
-        list_page(&scene, &filter, &list, &more);
-        for (size_t i = 0; i < list.count; i++) {
-            if (list.items[i].state != JOB_READY)
-                ck_abort_msg("job %zu is not ready", seen + i);
-            if (uuid_compare(&filter.after, &list.items[i].id) >= 0)
-                ck_abort_msg("job %zu is out of order", seen + i);
-            filter.after = list.items[i].id;
-        }
-        seen += list.count;
-    }
-    ck_assert_uint_eq(seen, CROWD);
-    ck_assert_uint_eq(count_in_state(&scene, JOB_DEAD), 1);
-    ck_assert_uint_eq(count_in_state(&scene, JOB_RUNNING), 1);
-    ASSERT_STATE(&scene, &dead.id, JOB_DEAD);
-    ASSERT_STATE(&scene, &running.id, JOB_RUNNING);
-}
-END_TEST
-
-START_TEST(list_after_an_unknown_id_is_an_error_that_says_so)
-{
-    CLEANUP(scene_close) struct scene scene = scene_open();
-    CLEANUP(job_list_done) struct job_list list = {0};
-    struct job_filter filter = {.queue = scene.queue, .limit = 10};
-    struct error err = {0};
-    bool more = false;
-
-    filter.after = uuid_make(&scene.ids, NOW);
-    scene_add(&scene);
-    MUST_FAIL(TH_E_NOT_FOUND, store_list(scene.store, &filter, &list, &more, &err));
-    ck_assert_uint_eq(list.count, 0);
-    ck_assert_msg(err.text[0] != '\0', "it does not say so");
-}
-END_TEST
-
-START_TEST(list_after_the_last_id_is_empty)
-{
-    CLEANUP(scene_close) struct scene scene = scene_open();
-    CLEANUP(job_list_done) struct job_list list = {0};
-    struct job_filter filter = {.queue = scene.queue, .limit = 10, .after = scene_add(&scene)};
-    bool more = true;
-
-    list_page(&scene, &filter, &list, &more);
-    ck_assert_uint_eq(list.count, 0);
-    ck_assert(!more);
-}
-END_TEST
-
-START_TEST(list_says_exactly_when_another_page_follows)
-{
-    CLEANUP(scene_close) struct scene scene = scene_open();
-    struct uuid ids[4];
-    static const size_t limits[] = {1, 3, 4, 5};
-
-    scene_add_many(&scene, COUNT_OF(ids), ids);
-    for (size_t i = 0; i < COUNT_OF(limits); i++) {
-        CLEANUP(job_list_done) struct job_list list = {0};
-        const struct job_filter filter = {.queue = scene.queue, .limit = limits[i]};
-        bool more = i % 2 == 0;
-        list_page(&scene, &filter, &list, &more);
-        ck_assert_uint_eq(list.count, limits[i] < 4 ? limits[i] : 4);
-        ck_assert_msg(more == (limits[i] < 4), "a page of %zu", limits[i]);
-    }
-}
-END_TEST
-
-#define LARGE_JOBS 20
-
-/* A page may be cut short when its payloads are large; the next one goes on where it ended. */
-START_TEST(list_of_large_payloads_is_complete)
-{
-    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
-    AUTO_FREE unsigned char *payload = calloc(1, JOB_PAYLOAD_DEFAULT);
-    struct job_filter filter = {.queue = scene.queue, .limit = JOB_PAGE_MAX};
-    struct uuid ids[LARGE_JOBS];
-    size_t seen = 0;
-    bool more = true;
-
-    ck_assert_ptr_nonnull(payload);
-    for (size_t i = 0; i < LARGE_JOBS; i++) {
-        struct job job = scene_job(&scene);
-        job.encoding = JOB_RAW;
-        job.payload = (struct bytes){payload, JOB_PAYLOAD_DEFAULT};
-        ids[i] = scene_enqueue(&scene, job, NOW).id;
-    }
-    while (more) {
-        CLEANUP(job_list_done) struct job_list list = {0};
-        list_page(&scene, &filter, &list, &more);
-        ck_assert_uint_ge(list.count, 1);
-        for (size_t i = 0; i < list.count; i++, seen++) {
-            ck_assert_uint_lt(seen, LARGE_JOBS);
-            ASSERT_SAME_ID(&list.items[i].id, &ids[seen]);
-            ck_assert_uint_eq(list.items[i].payload.length, JOB_PAYLOAD_DEFAULT);
-        }
-        filter.after = list.items[list.count - 1].id;
-    }
-    ck_assert_uint_eq(seen, LARGE_JOBS);
-}
-END_TEST
 
 START_TEST(stats_equal_counts_of_list)
 {
@@ -434,21 +185,10 @@ Suite *admin_suite(void)
 {
     Suite *suite = suite_create("admin");
     TCase *look = contract_group(suite, "look");
-    TCase *pages = contract_group(suite, "pages");
     TCase *whole = contract_group(suite, "whole");
 
     tcase_add_loop_test(look, inspect_each_state, 0, JOB_STATES);
     tcase_add_test(look, inspect_unknown_not_found);
-    tcase_add_loop_test(look, list_by_each_state_matches_inspect, 0, JOB_STATES);
-    tcase_add_test(look, list_by_queue_and_type);
-    tcase_add_loop_test(look, list_shows_what_inspect_shows, 0, JOB_STATES);
-
-    tcase_add_test(pages, list_by_state_finds_the_same_among_30000_jobs);
-    tcase_add_test(pages, list_pagination_stable_no_skip_no_repeat_10000_jobs_while_mutating);
-    tcase_add_test(pages, list_after_an_unknown_id_is_an_error_that_says_so);
-    tcase_add_test(pages, list_after_the_last_id_is_empty);
-    tcase_add_test(pages, list_of_large_payloads_is_complete);
-    tcase_add_test(pages, list_says_exactly_when_another_page_follows);
 
     tcase_add_test(whole, stats_equal_counts_of_list);
     tcase_add_test(whole, stats_tell_the_oldest_ready_job);

@@ -43,6 +43,7 @@ START_TEST(later_calls_fail_closed)
     enum th_error_code verdict;
     struct store_schema schema;
     struct enqueued enqueued;
+    struct job_cursor next;
     struct error err = {0};
     size_t moved;
     usec_t moment;
@@ -73,7 +74,7 @@ START_TEST(later_calls_fail_closed)
     MUST_FAIL(TH_E_INVALID, store_wait_fd(closed, &fd, &err));
     MUST_FAIL(TH_E_INVALID, store_wait(closed, 0, &flag, &err));
     MUST_FAIL(TH_E_INVALID, store_get(closed, &job.id, &jobs, &err));
-    MUST_FAIL(TH_E_INVALID, store_list(closed, &filter, &jobs, &flag, &err));
+    MUST_FAIL(TH_E_INVALID, store_list(closed, &filter, &jobs, &next, &err));
     MUST_FAIL(TH_E_INVALID, store_cancel(closed, &job.id, 1, NOW, &verdict, &err));
     MUST_FAIL(TH_E_INVALID, store_requeue(closed, &job.id, 1, 0, NOW, &verdict, &err));
     MUST_FAIL(TH_E_INVALID, store_remove(closed, &job.id, 1, &verdict, &err));

@@ -257,17 +257,16 @@ static int64_t count_listed(struct scene *scene, const char *queue, enum job_sta
     struct job_filter filter = {.by_state = true, .state = state, .queue = queue, .limit = 7};
     struct error err = {0};
     int64_t count = 0;
-    bool more = true;
 
-    while (more) {
+    do {
         CLEANUP(job_list_done) struct job_list page = {0};
-        MUST(store_list(scene->store, &filter, &page, &more, &err));
+        struct job_cursor next;
+        MUST(store_list(scene->store, &filter, &page, &next, &err));
         count += (int64_t)page.count;
         for (size_t i = 0; i < page.count; i++)
             ck_assert_int_eq(page.items[i].state, state);
-        if (more)
-            filter.after = page.items[page.count - 1].id;
-    }
+        filter.after = next;
+    } while (filter.after.is_set);
     return count;
 }
 

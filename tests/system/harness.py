@@ -189,7 +189,9 @@ class Case(unittest.TestCase):
         return self.ok("enqueue", *arguments, **options)
 
     def jobs(self, *arguments):
-        return self.objects("ls", "--limit", "1000000", *arguments)
+        """In the order in which they were made, unless an --order is given."""
+        order = [] if "--order" in arguments else ["--order", "asc"]
+        return self.objects("ls", "--limit", "1000000", *order, *arguments)
 
     def job(self, job_id):
         [job] = self.objects("show", job_id)

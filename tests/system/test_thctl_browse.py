@@ -4,6 +4,7 @@ import os
 import re
 import time
 import unittest
+import uuid
 
 from harness import Case
 
@@ -20,14 +21,15 @@ AN_ID = "0193f0a2-7c1d-7abc-8def-0123456789ab"
 
 
 class Ls(Case):
-    def test_a_table_has_a_line_per_job_in_order_of_id(self):
+    def test_a_table_has_a_line_per_job_the_newest_first(self):
         ids = [self.enqueue("email:send", "--max-attempts", "4"),
                self.enqueue("b", "--run-at", "+2h", "--queue", "q")]
         lines = self.ok("ls").splitlines()
         self.assertEqual(lines[0].split(),
                          ["ID", "STATE", "TYPE", "QUEUE", "PRI", "ATTEMPTS", "WHEN"])
-        self.assertRegex(lines[1], rf"^{ids[0]}  ready      email:send  default    5       0/4  ")
-        self.assertRegex(lines[2], rf"^{ids[1]}  scheduled  b           q          5         0  in 2h$")
+        self.assertRegex(lines[1], rf"^{ids[1]}  scheduled  b           q          5         0  in 2h$")
+        self.assertRegex(lines[2], rf"^{ids[0]}  ready      email:send  default    5       0/4  ")
+        self.assertEqual(self.ok("ls", "--order", "asc").splitlines()[1:], lines[:0:-1])
 
     def test_errors_show_in_full_where_nobody_looks(self):
         [job] = self.dead_jobs(1)
@@ -50,6 +52,29 @@ class Ls(Case):
         self.assertEqual(self.jobs("--state", "dead"), [])
         self.assertEqual(self.jobs("--type", "b", "--queue", "q", "--state", "scheduled"), [])
 
+    def test_filters_by_key_error_and_time(self):
+        keyed = self.enqueue("a", "--key", "k")
+        self.enqueue("a", "--key", "other")
+        soon, later = self.enqueue("s", "--run-at", "+10m"), self.enqueue("s", "--run-at", "+3h")
+        [broken] = self.dead_jobs(1)
+        self.sql("UPDATE detail SET last_error = ?", "no route to host")
+
+        def found(*arguments):
+            return [job["id"] for job in self.jobs(*arguments)]
+
+        self.assertEqual(found("--key", "k"), [keyed])
+        self.assertEqual(found("--error", "route"), [broken])
+        self.assertEqual(found("--error", "nothing like it"), [])
+        self.assertEqual(found("--state", "scheduled"), [soon, later])
+        self.assertEqual(found("--state", "scheduled", "--order", "desc"), [later, soon])
+        self.assertEqual(found("--state", "scheduled", "--until", "+1h"), [soon])
+        self.assertEqual(found("--state", "scheduled", "--since", "+1h"), [later])
+        self.assertEqual(found("--state", "dead", "--since", "-1h"), [broken])
+        self.assertEqual(found("--state", "dead", "--until", "-1h"), [])
+        self.assertEqual(found("--until", "-1h"), [])
+        self.assertEqual(len(found("--since", "-1h")), 5)
+        self.refuses(2, "--since: 'soon' is no time", "ls", "--since", "soon")
+
     def test_fifty_are_shown_and_the_next_page_is_one_command_away(self):
         ids = [line for line in self.ok("enqueue", "--bulk", "-",
                                         stdin='{"type":"t","queue":"q"}\n' * 120).splitlines()]
@@ -64,7 +89,21 @@ class Ls(Case):
                 self.assertEqual(result.err, hint)
                 arguments = hint.split()[2:]
         self.assertEqual(result.err, "")
-        self.assertEqual(seen, ids)
+        self.assertEqual(seen, ids[::-1])
+
+    def test_pages_of_a_state_go_by_its_time(self):
+        ids = self.dead_jobs(7)
+        for i, job in enumerate(ids):
+            self.sql("UPDATE ended SET ended_at = ended_at + ? WHERE seq = "
+                     "(SELECT seq FROM job WHERE id = ?)", [4, 1, 6, 3, 7, 2, 5][i] * 1000000,
+                     uuid.UUID(job).bytes)
+        expected = [ids[i] for i in (4, 2, 6, 0, 3, 5, 1)]
+        arguments, seen = ["ls", "--state", "dead", "--limit", "3"], []
+        while arguments:
+            result = self.thctl(*arguments)
+            seen += [line.split()[0] for line in result.lines[1:]]
+            arguments = result.err.split()[2:]
+        self.assertEqual(seen, expected)
 
     def test_the_hint_has_the_backend_if_it_was_typed_and_quotes_it(self):
         backend = "sqlite:./my jobs.db"
@@ -88,9 +127,21 @@ class Ls(Case):
         self.ok("enqueue", "--bulk", "-", stdin=payload * 40)
         self.assertEqual(len(self.thctl("ls", "--limit", "40").lines), 41)
 
-    def test_an_after_that_no_job_has_fails(self):
-        self.enqueue("x")
-        self.refuses(1, "", "ls", "--after", AN_ID)
+    def test_a_page_goes_on_behind_a_job_that_is_gone(self):
+        ids = [self.enqueue("x") for _ in range(3)]
+        self.ok("cancel", ids[1])
+        self.ok("rm", ids[1])
+        self.assertEqual([job["id"] for job in self.objects("ls", "--after", ids[1])], [ids[0]])
+
+    def test_a_place_that_nobody_knows_any_more_is_told_with_what_to_do(self):
+        ids = self.dead_jobs(2)
+        sentence = f"job {ids[0]} is not dead any more, so its place in the list is not known: "
+        self.ok("retry", ids[0])
+        self.refuses(1, sentence + "instead of --after give --until with", "ls", "--state", "dead",
+                     "--after", ids[0])
+        self.refuses(1, "instead of --after give --since with", "ls", "--state", "dead",
+                     "--order", "asc", "--after", ids[0])
+        self.refuses(1, f"job {AN_ID} is not dead any more", "ls", "--state", "dead", "--after", AN_ID)
 
     def test_no_jobs_is_said_to_people_only(self):
         self.ok("migrate")
@@ -195,7 +246,7 @@ class Terminals(Case):
         for job, error in zip(jobs, ("日本語", "ascii", "e\u0301te\u0301")):
             self.sql("UPDATE detail SET last_error = ? WHERE seq = (SELECT seq FROM job WHERE id = ?)",
                      error, bytes.fromhex(job.replace("-", "")))
-        lines = self.ok("ls").splitlines()
+        lines = self.ok("ls", "--order", "asc").splitlines()
         self.assertEqual(len({line.index(error) for line, error in
                               zip(lines[1:], ("日本語", "ascii", "e\u0301te\u0301"))}), 1)
 

@@ -101,6 +101,7 @@ Suite *variables_suite(void);
 /* store */
 Suite *conninfo_suite(void);
 Suite *heads_suite(void);
+Suite *listing_suite(void);
 Suite *redis_address_suite(void);
 Suite *redis_class_suite(void);
 Suite *redis_cluster_suite(void);

@@ -1,10 +1,13 @@
 /*
- * pg_browse.c - jobs for people: one, or a page in order of id.
+ * pg_browse.c - jobs for people: one, or a page of a list, for now always in order of id.
  */
 #include "base/cleanup.h"
+#include "store/listing.h"
 #include "store/postgres/answer.h"
 #include "store/postgres/postgres_jobs.h"
 #include "store/postgres/statement.h"
+
+#include <string.h>
 
 /* Payloads on one page, so that a page of large jobs does not need gigabytes; as in `list`. */
 #define PAGE_BYTES ((size_t)16 << 20)
@@ -172,7 +175,7 @@ static bool choose_statement(struct postgres *postgres, const struct job_filter 
     CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_COUNT_STATE);
     CLEANUP(answer_done) struct answer answer = {0};
 
-    *which_out = SQL_LIST;
+    *which_out = filter->oldest_first ? SQL_LIST : SQL_LIST_DOWN;
     if (!filter->by_state)
         return true;
     statement_int2(&call, (int)filter->state);
@@ -180,39 +183,44 @@ static bool choose_statement(struct postgres *postgres, const struct job_filter 
     if (!statement_run(&call, &answer, err))
         return false;
     if (answer_next(&answer) && answer_int(&answer) <= FEW_JOBS)
-        *which_out = SQL_LIST_FEW;
+        *which_out = filter->oldest_first ? SQL_LIST_FEW : SQL_LIST_FEW_DOWN;
     return true;
 }
 
-/* A cursor that names no job is a mistake, not the start of some other page. */
-static bool check_cursor(struct postgres *postgres, const struct uuid *after, struct error *err)
+static void leave_out_what_is_large(struct job *job)
 {
-    char text[UUID_TEXT_SIZE];
-    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_SEQ_OF_ID);
-    CLEANUP(answer_done) struct answer answer = {0};
+    job->payload = job->result = job->output = (struct bytes){0};
+    job->run_count = 0;
+}
 
-    if (uuid_is_nil(after))
-        return true;
-    statement_uuid(&call, after);
-    if (!statement_run(&call, &answer, err))
-        return false;
-    return answer_next(&answer) ||
-           error_set(err, TH_E_NOT_FOUND, "no job %s to list after: start from the beginning",
-                     uuid_format(after, text));
+/* What the statements do not compare. */
+static void drop_unwanted(const struct job_filter *filter, struct job_list *jobs, size_t from)
+{
+    size_t kept = from;
+
+    for (size_t i = from; i < jobs->count; i++)
+        if (listing_matches(filter, &jobs->items[i]))
+            jobs->items[kept++] = jobs->items[i];
+    jobs->count = kept;
+    for (size_t i = from; i < kept && filter->brief; i++)
+        leave_out_what_is_large(&jobs->items[i]);
 }
 
 static bool list(struct postgres *postgres, const struct job_filter *filter,
-                 struct job_list *jobs_out, bool *more_out, struct error *err)
+                 struct job_list *jobs_out, struct job_cursor *next_out, struct error *err)
 {
     enum sql_statement which;
     size_t before = jobs_out->count;
+    struct uuid from = filter->after.id;
+    bool more;
 
-    if (!check_cursor(postgres, &filter->after, err) ||
-        !choose_statement(postgres, filter, &which, err))
+    if (!filter->after.is_set)
+        memset(&from, filter->oldest_first ? 0 : 0xff, sizeof(from));
+    if (!choose_statement(postgres, filter, &which, err))
         return false;
     CLEANUP(statement_done) struct statement call = statement_start(postgres, which);
     CLEANUP(answer_done) struct answer answer = {0};
-    statement_uuid(&call, &filter->after);
+    statement_uuid(&call, &from);
     statement_text(&call, filter->queue);
     statement_text(&call, filter->type);
     statement_int(&call, (int64_t)filter->limit + 1);
@@ -220,16 +228,21 @@ static bool list(struct postgres *postgres, const struct job_filter *filter,
         statement_int2(&call, (int)filter->state);
     else
         statement_null(&call);
-    return statement_run(&call, &answer, err) &&
-           read_jobs(&answer, filter->limit, jobs_out, more_out, err) &&
-           read_runs(postgres, jobs_out, before, err);
+    if (!statement_run(&call, &answer, err) ||
+        !read_jobs(&answer, filter->limit, jobs_out, &more, err))
+        return false;
+    if (more)
+        *next_out =
+            (struct job_cursor){.is_set = true, .id = jobs_out->items[jobs_out->count - 1].id};
+    drop_unwanted(filter, jobs_out, before);
+    return filter->brief || read_runs(postgres, jobs_out, before, err);
 }
 
 bool postgres_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
-                   bool *more_out, struct error *err)
+                   struct job_cursor *next_out, struct error *err)
 {
     struct postgres *postgres = postgres_of(store);
 
     return statement_begin_read(postgres, err) &&
-           statement_end_read(postgres, list(postgres, filter, jobs_out, more_out, err), err);
+           statement_end_read(postgres, list(postgres, filter, jobs_out, next_out, err), err);
 }

@@ -51,7 +51,7 @@ bool postgres_pool_remove_silent(struct store *store, usec_t before, struct pool
 bool postgres_get(struct store *store, const struct uuid *id, struct job_list *job_out,
                   struct error *err);
 bool postgres_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
-                   bool *more_out, struct error *err);
+                   struct job_cursor *next_out, struct error *err);
 
 /* pg_stats.c */
 bool postgres_failures(struct store *store, size_t limit, struct job_list *jobs_out,

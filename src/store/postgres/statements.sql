@@ -96,8 +96,6 @@ SELECT * FROM requeue($1::uuid[], $2::bigint, $3::bigint)
 SELECT * FROM remove($1::uuid[])
 -- name: set_paused
 SELECT set_paused($1::text, $2::bigint)
--- name: seq_of_id
-SELECT seq FROM job WHERE id = $1::uuid
 -- name: get
 SELECT * FROM job_view WHERE id = $1::uuid
 -- Of a page that has 16 MiB of payloads already, the next one comes without: nobody reads it.
@@ -116,6 +114,21 @@ FROM (SELECT f.id, sum(f.size) OVER (ORDER BY f.id) - f.size AS before FROM (
     ORDER BY j.id LIMIT $4::bigint) f) p
     JOIN job_view v ON v.id = p.id
 ORDER BY v.id
+-- name: list_down
+SELECT v.seq, v.id, v.type, v.queue, v.state, v.encoding,
+    CASE WHEN p.before < 16777216 THEN v.payload ELSE '' END, v.priority, v.due, v.run_at,
+    v.timeout, v.attempts, v.max_attempts, v.executions, v.stalls, v.max_stalls, v.key,
+    v.update_flags, v.idempotency_key, v.created_at, v.started_at, v.ended_at, v.token,
+    v.expires_at, v.pool, v.worker, v.cancel_requested_at, v.merged_into, v.last_error,
+    v.failed_at, v.reason, v.exit_code, v.signal, v.progress_percent, v.progress_text, v.result,
+    v.output
+FROM (SELECT f.id, sum(f.size) OVER (ORDER BY f.id DESC) - f.size AS before FROM (
+    SELECT j.id, octet_length(j.payload) AS size FROM job_view j
+    WHERE j.id < $1::uuid AND ($2::text IS NULL OR j.queue = $2)
+        AND ($3::text IS NULL OR j.type = $3) AND ($5::smallint IS NULL OR j.state = $5)
+    ORDER BY j.id DESC LIMIT $4::bigint) f) p
+    JOIN job_view v ON v.id = p.id
+ORDER BY v.id DESC
 -- When few are in the state, this starts from the table that has just them.
 -- name: list_few
 SELECT v.seq, v.id, v.type, v.queue, v.state, v.encoding,
@@ -136,6 +149,25 @@ FROM (SELECT f.id, sum(f.size) OVER (ORDER BY f.id) - f.size AS before FROM (
     ORDER BY j.id LIMIT $4::bigint) f) p
     JOIN job_view v ON v.id = p.id
 ORDER BY v.id
+-- name: list_few_down
+SELECT v.seq, v.id, v.type, v.queue, v.state, v.encoding,
+    CASE WHEN p.before < 16777216 THEN v.payload ELSE '' END, v.priority, v.due, v.run_at,
+    v.timeout, v.attempts, v.max_attempts, v.executions, v.stalls, v.max_stalls, v.key,
+    v.update_flags, v.idempotency_key, v.created_at, v.started_at, v.ended_at, v.token,
+    v.expires_at, v.pool, v.worker, v.cancel_requested_at, v.merged_into, v.last_error,
+    v.failed_at, v.reason, v.exit_code, v.signal, v.progress_percent, v.progress_text, v.result,
+    v.output
+FROM (SELECT f.id, sum(f.size) OVER (ORDER BY f.id DESC) - f.size AS before FROM (
+    SELECT j.id, octet_length(j.payload) AS size FROM (
+        SELECT seq FROM ready WHERE $5::smallint = 1
+        UNION ALL SELECT seq FROM waiting WHERE state = $5
+        UNION ALL SELECT seq FROM lease WHERE $5 = 3
+        UNION ALL SELECT seq FROM ended WHERE state = $5) t JOIN job j ON j.seq = t.seq
+    WHERE j.id < $1::uuid AND ($3::text IS NULL OR j.type = $3)
+        AND ($2::text IS NULL OR j.queue_id = (SELECT queue_id FROM queue WHERE name = $2))
+    ORDER BY j.id DESC LIMIT $4::bigint) f) p
+    JOIN job_view v ON v.id = p.id
+ORDER BY v.id DESC
 -- name: count_state
 SELECT count(*) FROM (
     SELECT 1 FROM ready WHERE $1::smallint = 1

@@ -1,11 +1,12 @@
 /*
- * redis_browse.c - jobs for people: one, or a page in order of id.
+ * redis_browse.c - jobs for people: one, or a page of a list, for now always in order of id.
  *
  * A page is found in two steps: the ids that may be on it from every queue, which are merged, and
  * then the jobs themselves, a few at a time, so that a page of large jobs does not need gigabytes.
  */
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "store/listing.h"
 #include "store/redis/redis_jobs.h"
 #include "store/redis/redis_queues.h"
 #include "store/redis/redis_record.h"
@@ -94,8 +95,8 @@ static bool start(struct page *page, struct error *err)
     if (page->progress == NULL)
         return error_no_memory(err);
     for (size_t i = 0; i < queues->count; i++) {
-        if (!uuid_is_nil(&filter->after))
-            uuid_format(&filter->after, page->progress[i].behind);
+        if (filter->after.is_set)
+            uuid_format(&filter->after.id, page->progress[i].behind);
         page->progress[i].over =
             filter->queue != NULL && !text_equal(filter->queue, queues->items[i]);
     }
@@ -141,6 +142,7 @@ static bool ask_queue(const struct page *page, size_t queue, struct redis_batch 
     else
         redis_command_text(command, "");
     redis_command_text(command, filter->type != NULL ? filter->type : "");
+    redis_command_int(command, filter->oldest_first);
     return true;
 }
 
@@ -181,6 +183,11 @@ static int by_id(const void *a, const void *b)
     return uuid_compare(&((const struct candidate *)a)->id, &((const struct candidate *)b)->id);
 }
 
+static int by_id_down(const void *a, const void *b)
+{
+    return by_id(b, a);
+}
+
 static bool find_candidates(struct page *page, struct error *err)
 {
     bool over = false;
@@ -189,7 +196,8 @@ static bool find_candidates(struct page *page, struct error *err)
         if (!look_once(page, &over, err))
             return false;
     if (page->count > 0)
-        qsort(page->candidates, page->count, sizeof(*page->candidates), by_id);
+        qsort(page->candidates, page->count, sizeof(*page->candidates),
+              page->filter->oldest_first ? by_id : by_id_down);
     return true;
 }
 
@@ -218,15 +226,23 @@ static bool fetch(struct page *page, size_t from, size_t to, struct job_list *jo
     return true;
 }
 
-/* A job may have left the state between the two steps. */
+static void leave_out_what_is_large(struct job *job)
+{
+    job->payload = job->result = job->output = (struct bytes){0};
+    job->run_count = 0;
+}
+
+/* A job may have left the state between the two steps; and what the script does not compare. */
 static void drop_unwanted(const struct job_filter *filter, struct job_list *jobs, size_t from)
 {
     size_t kept = from;
 
     for (size_t i = from; i < jobs->count; i++)
-        if (!filter->by_state || jobs->items[i].state == filter->state)
+        if (listing_matches(filter, &jobs->items[i]))
             jobs->items[kept++] = jobs->items[i];
     jobs->count = kept;
+    for (size_t i = from; i < kept && filter->brief; i++)
+        leave_out_what_is_large(&jobs->items[i]);
 }
 
 static size_t payload_bytes(const struct job_list *jobs, size_t from)
@@ -238,7 +254,7 @@ static size_t payload_bytes(const struct job_list *jobs, size_t from)
     return bytes;
 }
 
-static bool fetch_page(struct page *page, struct job_list *jobs_out, bool *more_out,
+static bool fetch_page(struct page *page, struct job_list *jobs_out, struct job_cursor *next_out,
                        struct error *err)
 {
     size_t limit = page->count < page->filter->limit ? page->count : page->filter->limit;
@@ -253,43 +269,18 @@ static bool fetch_page(struct page *page, struct job_list *jobs_out, bool *more_
         drop_unwanted(page->filter, jobs_out, before);
         next = to;
     }
-    *more_out = next < page->count;
+    if (next < page->count)
+        *next_out = (struct job_cursor){.is_set = true, .id = page->candidates[next - 1].id};
     return true;
 }
 
-/* A cursor that names no job is a mistake, not the start of some other page. */
-static bool check_cursor(struct redis *redis, const struct uuid *after, struct error *err)
-{
-    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
-    char key[JOB_NAME_MAX + 16], text[UUID_TEXT_SIZE];
-
-    if (uuid_is_nil(after))
-        return true;
-    for (size_t i = 0; i < redis->queues.count; i++) {
-        snprintf(key, sizeof(key), "{%s}:job", redis->queues.items[i]);
-        struct redis_command *command = redis_plain(redis, &batch, "HEXISTS", key, false);
-        if (command == NULL)
-            return error_no_memory(err);
-        redis_command_uuid(command, after);
-    }
-    if (!redis_run(redis, &batch, err))
-        return false;
-    for (size_t i = 0; i < batch.count; i++)
-        if (batch.items[i].reply->integer == 1)
-            return true;
-    return error_set(err, TH_E_NOT_FOUND, "no job %s to list after: start from the beginning",
-                     uuid_format(after, text));
-}
-
 bool redis_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
-                bool *more_out, struct error *err)
+                struct job_cursor *next_out, struct error *err)
 {
     struct redis *redis = redis_of(store);
     CLEANUP(page_done) struct page page = {.redis = redis, .filter = filter};
 
-    *more_out = false;
     redis_begin(redis);
-    return redis_queues_load(redis, err) && check_cursor(redis, &filter->after, err) &&
-           start(&page, err) && find_candidates(&page, err) &&
-           fetch_page(&page, jobs_out, more_out, err);
+    return redis_queues_load(redis, err) && start(&page, err) && find_candidates(&page, err) &&
+           fetch_page(&page, jobs_out, next_out, err);
 }

@@ -62,7 +62,7 @@ struct redis_command *redis_pool_beat(struct redis *redis, struct redis_batch *b
 bool redis_get(struct store *store, const struct uuid *id, struct job_list *job_out,
                struct error *err);
 bool redis_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
-                bool *more_out, struct error *err);
+                struct job_cursor *next_out, struct error *err);
 
 /* redis_failures.c */
 bool redis_failures(struct store *store, size_t limit, struct job_list *jobs_out,

@@ -1,13 +1,10 @@
 /*
- * browse.c - jobs for people: one, or a page in order of id.
+ * browse.c - jobs for people: one, or a page of a list.
  */
 #include "base/cleanup.h"
+#include "store/sqlite/candidates.h"
 #include "store/sqlite/query.h"
 #include "store/sqlite/sqlite_jobs.h"
-#include "store/sqlite/standing.h"
-
-/* Payloads on one page, so that a page of large jobs does not need gigabytes. */
-#define PAGE_BYTES ((size_t)16 << 20)
 
 static int column_int_or(struct query *query, int absent)
 {
@@ -100,31 +97,23 @@ static bool read_runs(struct sqlite *sqlite, struct arena *arena, struct job *jo
     return true;
 }
 
-/* Every job that the query answers, up to the limit and PAGE_BYTES. */
-static bool read_jobs(struct query *query, size_t limit, struct job_list *jobs_out, bool *more_out,
-                      struct error *err)
+/* The job that the query answers, if there is one. */
+static bool read_answer(struct query *query, bool brief, struct job_list *jobs_out,
+                        struct error *err)
 {
     struct arena *arena = &jobs_out->arena;
-    size_t bytes = 0;
     bool found;
 
-    *more_out = false;
-    for (size_t read = 0;; read++) {
-        if (!query_row(query, &found, err))
-            return false;
-        if (!found)
-            break;
-        *more_out = read == limit || bytes >= PAGE_BYTES;
-        if (*more_out)
-            break;
-        struct job *job = job_list_add(jobs_out);
-        if (job == NULL)
-            return error_no_memory(err);
-        read_job(query, arena, job);
-        bytes += job->payload.length;
-        if (!read_runs(query->sqlite, arena, job, err))
-            return false;
-    }
+    if (!query_row(query, &found, err))
+        return false;
+    if (!found)
+        return true;
+    struct job *job = job_list_add(jobs_out);
+    if (job == NULL)
+        return error_no_memory(err);
+    read_job(query, arena, job);
+    if (!brief && !read_runs(query->sqlite, arena, job, err))
+        return false;
     return !arena->failed || error_no_memory(err);
 }
 
@@ -133,11 +122,10 @@ static bool get(struct sqlite *sqlite, const struct uuid *id, struct job_list *j
 {
     char text[UUID_TEXT_SIZE];
     size_t before = job_out->count;
-    bool more;
     CLEANUP(query_done) struct query query = query_start(sqlite, SQL_GET);
 
     query_uuid(&query, id);
-    if (!read_jobs(&query, 1, job_out, &more, err))
+    if (!read_answer(&query, false, job_out, err))
         return false;
     return job_out->count > before ||
            error_set(err, TH_E_NOT_FOUND, "no job %s", uuid_format(id, text));
@@ -151,84 +139,105 @@ bool sqlite_get(struct store *store, const struct uuid *id, struct job_list *job
     return sqlite_begin_read(sqlite, err) && sqlite_end(sqlite, get(sqlite, id, job_out, err), err);
 }
 
-/* Jobs that are sorted by id in no time; of more, a page is found sooner by going through all. */
-#define FEW_JOBS 20000
+/* ---- a page ---- */
 
-static enum sql_statement statement_for_few(enum job_state state)
+/* Whether it is of the queue, type, key and error that are asked for. */
+static bool is_wanted(const struct candidates *candidates, int64_t seq, bool *wanted_out,
+                      struct error *err)
 {
-    switch (state) {
-    case JOB_READY:
-        return SQL_LIST_READY;
-    case JOB_SCHEDULED:
-    case JOB_BLOCKED:
-    case JOB_RETRY:
-        return SQL_LIST_WAITING;
-    case JOB_RUNNING:
-        return SQL_LIST_RUNNING;
-    case JOB_DONE:
-    case JOB_DEAD:
-    case JOB_CANCELLED:
-        return SQL_LIST_ENDED;
-    }
-    return SQL_LIST_MANY;
-}
-
-static bool choose_statement(struct sqlite *sqlite, const struct job_filter *filter,
-                             enum sql_statement *statement_out, struct error *err)
-{
+    const struct job_filter *filter = candidates->filter;
+    CLEANUP(arena_done) struct arena arena = {0};
     bool found;
 
-    *statement_out = SQL_LIST;
-    if (!filter->by_state)
+    *wanted_out = true;
+    if (!candidates->mixed && !listing_is_picky(filter))
         return true;
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_COUNT_STATE);
-    query_int(&query, filter->state);
-    query_int(&query, FEW_JOBS + 1);
+    CLEANUP(query_done) struct query query = query_start(candidates->sqlite, SQL_LIST_LOOK);
+    query_int(&query, seq);
     if (!query_row(&query, &found, err))
         return false;
-    *statement_out =
-        column_int(&query) <= FEW_JOBS ? statement_for_few(filter->state) : SQL_LIST_MANY;
+    *wanted_out = found && (column_int(&query) == candidates->queue_id || !candidates->mixed);
+    if (!*wanted_out)
+        return true;
+    const char *type = column_text(&query, &arena);
+    const char *key = column_text(&query, &arena);
+    const char *error = column_text(&query, &arena);
+    *wanted_out = listing_picks(filter, type, key, error);
+    return !arena.failed || error_no_memory(err);
+}
+
+static bool add_job(const struct candidates *candidates, int64_t seq, struct job_list *jobs_out,
+                    struct error *err)
+{
+    bool brief = candidates->filter->brief;
+    CLEANUP(query_done)
+    struct query query = query_start(candidates->sqlite, brief ? SQL_GET_BRIEF : SQL_GET_SEQ);
+
+    query_int(&query, seq);
+    return read_answer(&query, brief, jobs_out, err);
+}
+
+/* How much a page has, and how much was looked at for it. */
+struct page {
+    size_t looked, jobs, bytes;
+};
+
+static bool is_full(const struct page *page, size_t limit)
+{
+    return page->jobs >= limit || page->bytes >= LISTING_PAGE_BYTES ||
+           page->looked >= LISTING_LOOK_MAX;
+}
+
+static bool take(const struct candidates *candidates, int64_t seq, struct page *page,
+                 struct job_list *jobs_out, struct error *err)
+{
+    size_t before = jobs_out->count;
+    bool wanted;
+
+    page->looked++;
+    if (!is_wanted(candidates, seq, &wanted, err))
+        return false;
+    if (!wanted)
+        return true;
+    if (!add_job(candidates, seq, jobs_out, err))
+        return false;
+    if (jobs_out->count > before) {
+        page->jobs++;
+        page->bytes += listing_bytes(&jobs_out->items[before]);
+    }
     return true;
 }
 
-/* A cursor that names no job is a mistake, not the start of some other page. */
-static bool check_cursor(struct sqlite *sqlite, const struct uuid *after, struct error *err)
-{
-    char text[UUID_TEXT_SIZE];
-    int64_t seq;
-
-    if (uuid_is_nil(after))
-        return true;
-    if (!standing_seq_of(sqlite, after, &seq, err))
-        return false;
-    return seq != 0 ||
-           error_set(err, TH_E_NOT_FOUND, "no job %s to list after: start from the beginning",
-                     uuid_format(after, text));
-}
-
 static bool list(struct sqlite *sqlite, const struct job_filter *filter, struct job_list *jobs_out,
-                 bool *more_out, struct error *err)
+                 struct job_cursor *next_out, struct error *err)
 {
-    enum sql_statement statement;
+    CLEANUP(candidates_close) struct candidates candidates = {0};
+    struct candidate candidate, last = {0};
+    struct page page = {0};
+    bool found;
 
-    if (!check_cursor(sqlite, &filter->after, err) ||
-        !choose_statement(sqlite, filter, &statement, err))
+    if (!candidates_open(sqlite, filter, &candidates, err))
         return false;
-    CLEANUP(query_done) struct query query = query_start(sqlite, statement);
-    query_uuid(&query, &filter->after);
-    query_text(&query, filter->queue);
-    query_text(&query, filter->type);
-    query_int(&query, (int64_t)filter->limit + 1);
-    if (filter->by_state)
-        query_int(&query, filter->state);
-    return read_jobs(&query, filter->limit, jobs_out, more_out, err);
+    for (;;) {
+        if (!candidates_next(&candidates, &candidate, &found, err))
+            return false;
+        if (!found)
+            return true;
+        if (is_full(&page, filter->limit)) {
+            *next_out = candidates_cursor(&candidates, &last);
+            return true;
+        }
+        last = candidate;
+        if (!take(&candidates, candidate.seq, &page, jobs_out, err))
+            return false;
+    }
 }
 
 bool sqlite_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
-                 bool *more_out, struct error *err)
+                 struct job_cursor *next_out, struct error *err)
 {
     struct sqlite *sqlite = sqlite_of(store);
 
     return sqlite_begin_read(sqlite, err) &&
-           sqlite_end(sqlite, list(sqlite, filter, jobs_out, more_out, err), err);
+           sqlite_end(sqlite, list(sqlite, filter, jobs_out, next_out, err), err);
 }

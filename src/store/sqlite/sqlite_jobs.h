@@ -67,7 +67,7 @@ bool sqlite_pool_remove_silent(struct store *store, usec_t before, struct pool_l
 bool sqlite_get(struct store *store, const struct uuid *id, struct job_list *job_out,
                 struct error *err);
 bool sqlite_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
-                 bool *more_out, struct error *err);
+                 struct job_cursor *next_out, struct error *err);
 
 /* failures.c */
 bool sqlite_failures(struct store *store, size_t limit, struct job_list *jobs_out,

@@ -231,49 +231,92 @@ UPDATE detail SET last_error = NULL, failed_at = NULL, reason = NULL, exit_code 
 WHERE seq = ?
 -- name: get
 SELECT * FROM job_view WHERE id = ?
--- name: list
-SELECT * FROM job_view
-WHERE id > ?1 AND (?2 IS NULL OR queue = ?2) AND (?3 IS NULL OR type = ?3)
-ORDER BY id LIMIT ?4
--- When many jobs are in the state, going through all by id soon finds enough of them.
--- name: list_many
-SELECT * FROM job_view
-WHERE id > ?1 AND (?2 IS NULL OR queue = ?2) AND (?3 IS NULL OR type = ?3) AND state = ?5
-ORDER BY id LIMIT ?4
--- When few are, these start from the table that has just them, and sort ids, not payloads.
--- name: list_ready
-SELECT * FROM job_view WHERE id IN (
-    SELECT j.id FROM ready t CROSS JOIN job j ON j.seq = t.seq
-    WHERE ?5 = 1 AND j.id > ?1 AND (?3 IS NULL OR j.type = ?3)
-        AND (?2 IS NULL OR j.queue_id = (SELECT queue_id FROM queue WHERE name = ?2))
-    ORDER BY j.id LIMIT ?4)
-ORDER BY id
--- name: list_waiting
-SELECT * FROM job_view WHERE id IN (
-    SELECT j.id FROM waiting t CROSS JOIN job j ON j.seq = t.seq
-    WHERE t.state = ?5 AND j.id > ?1 AND (?3 IS NULL OR j.type = ?3)
-        AND (?2 IS NULL OR j.queue_id = (SELECT queue_id FROM queue WHERE name = ?2))
-    ORDER BY j.id LIMIT ?4)
-ORDER BY id
--- name: list_running
-SELECT * FROM job_view WHERE id IN (
-    SELECT j.id FROM lease t CROSS JOIN job j ON j.seq = t.seq
-    WHERE ?5 = 3 AND j.id > ?1 AND (?3 IS NULL OR j.type = ?3)
-        AND (?2 IS NULL OR j.queue_id = (SELECT queue_id FROM queue WHERE name = ?2))
-    ORDER BY j.id LIMIT ?4)
-ORDER BY id
--- name: list_ended
-SELECT * FROM job_view WHERE id IN (
-    SELECT j.id FROM ended t CROSS JOIN job j ON j.seq = t.seq
-    WHERE t.state = ?5 AND j.id > ?1 AND (?3 IS NULL OR j.type = ?3)
-        AND (?2 IS NULL OR j.queue_id = (SELECT queue_id FROM queue WHERE name = ?2))
-    ORDER BY j.id LIMIT ?4)
-ORDER BY id
--- name: count_state
+-- name: get_seq
+SELECT * FROM job_view WHERE seq = ?
+-- name: get_brief
+SELECT seq, id, type, queue, state, encoding, NULL, priority, due, run_at, timeout, attempts,
+    max_attempts, executions, stalls, max_stalls, key, update_flags, idempotency_key, created_at,
+    started_at, ended_at, token, expires_at, pool, worker, cancel_requested_at, merged_into,
+    last_error, failed_at, reason, exit_code, signal, progress_percent, progress_text, NULL, NULL
+FROM job_view WHERE seq = ?
+-- The streams of a list, each in the order of an index: ?1 is the queue, ?2 its priority or state, ?3
+-- how many, and the rest lies strictly between two ends. See candidates.h.
+-- name: list_ready_up
+SELECT due, seq FROM ready
+WHERE queue_id = ?1 AND priority = ?2 AND (due, seq) > (?4, ?5) AND (due, seq) < (?6, ?7)
+ORDER BY due, seq LIMIT ?3
+-- name: list_ready_down
+SELECT due, seq FROM ready
+WHERE queue_id = ?1 AND priority = ?2 AND (due, seq) > (?4, ?5) AND (due, seq) < (?6, ?7)
+ORDER BY due DESC, seq DESC LIMIT ?3
+-- name: list_waiting_up
+SELECT due, seq FROM waiting
+WHERE state = ?2 AND (due, seq) > (?4, ?5) AND (due, seq) < (?6, ?7)
+ORDER BY due, seq LIMIT ?3
+-- name: list_waiting_down
+SELECT due, seq FROM waiting
+WHERE state = ?2 AND (due, seq) > (?4, ?5) AND (due, seq) < (?6, ?7)
+ORDER BY due DESC, seq DESC LIMIT ?3
+-- name: list_waiting_queue_up
+SELECT due, seq FROM waiting
+WHERE state = ?2 AND queue_id = ?1 AND (due, seq) > (?4, ?5) AND (due, seq) < (?6, ?7)
+ORDER BY due, seq LIMIT ?3
+-- name: list_waiting_queue_down
+SELECT due, seq FROM waiting
+WHERE state = ?2 AND queue_id = ?1 AND (due, seq) > (?4, ?5) AND (due, seq) < (?6, ?7)
+ORDER BY due DESC, seq DESC LIMIT ?3
+-- What runs is so little that it needs no index.
+-- name: list_running_up
+SELECT started_at, seq FROM lease
+WHERE (?1 IS NULL OR queue_id = ?1) AND (started_at, seq) > (?4, ?5) AND (started_at, seq) < (?6, ?7)
+ORDER BY started_at, seq LIMIT ?3
+-- name: list_running_down
+SELECT started_at, seq FROM lease
+WHERE (?1 IS NULL OR queue_id = ?1) AND (started_at, seq) > (?4, ?5) AND (started_at, seq) < (?6, ?7)
+ORDER BY started_at DESC, seq DESC LIMIT ?3
+-- name: list_ended_up
+SELECT ended_at, seq FROM ended
+WHERE state = ?2 AND queue_id = ?1 AND (ended_at, seq) > (?4, ?5) AND (ended_at, seq) < (?6, ?7)
+ORDER BY ended_at, seq LIMIT ?3
+-- name: list_ended_down
+SELECT ended_at, seq FROM ended
+WHERE state = ?2 AND queue_id = ?1 AND (ended_at, seq) > (?4, ?5) AND (ended_at, seq) < (?6, ?7)
+ORDER BY ended_at DESC, seq DESC LIMIT ?3
+-- name: list_id_up
+SELECT id, seq FROM job WHERE id >= ?4 AND (?5 OR id > ?4) AND id < ?6
+ORDER BY id LIMIT ?3
+-- name: list_id_down
+SELECT id, seq FROM job WHERE id >= ?4 AND (?5 OR id > ?4) AND id < ?6
+ORDER BY id DESC LIMIT ?3
+-- The jobs of a queue that has few, beside others that have many.
+-- name: list_queue_up
+SELECT j.id, j.seq FROM (
+    SELECT seq FROM ready WHERE queue_id = ?1
+    UNION ALL SELECT seq FROM waiting WHERE state IN (0, 2, 4) AND queue_id = ?1
+    UNION ALL SELECT seq FROM lease WHERE queue_id = ?1
+    UNION ALL SELECT seq FROM ended WHERE state IN (5, 6, 7) AND queue_id = ?1) t
+    CROSS JOIN job j ON j.seq = t.seq
+WHERE j.id >= ?4 AND (?5 OR j.id > ?4) AND j.id < ?6
+ORDER BY j.id LIMIT ?3
+-- name: list_queue_down
+SELECT j.id, j.seq FROM (
+    SELECT seq FROM ready WHERE queue_id = ?1
+    UNION ALL SELECT seq FROM waiting WHERE state IN (0, 2, 4) AND queue_id = ?1
+    UNION ALL SELECT seq FROM lease WHERE queue_id = ?1
+    UNION ALL SELECT seq FROM ended WHERE state IN (5, 6, 7) AND queue_id = ?1) t
+    CROSS JOIN job j ON j.seq = t.seq
+WHERE j.id >= ?4 AND (?5 OR j.id > ?4) AND j.id < ?6
+ORDER BY j.id DESC LIMIT ?3
+-- name: list_look
+SELECT j.queue_id, j.type, j.key, d.last_error FROM job j LEFT JOIN detail d ON d.seq = j.seq
+WHERE j.seq = ?
+-- name: queues_all
+SELECT queue_id FROM queue
+-- name: queue_count_jobs
 SELECT count(*) FROM (
-    SELECT 1 FROM ready WHERE ?1 = 1
-    UNION ALL SELECT 1 FROM waiting WHERE state = ?1
-    UNION ALL SELECT 1 FROM ended WHERE state = ?1
+    SELECT 1 FROM ready WHERE queue_id = ?1
+    UNION ALL SELECT 1 FROM waiting WHERE state IN (0, 2, 4) AND queue_id = ?1
+    UNION ALL SELECT 1 FROM ended WHERE state IN (5, 6, 7) AND queue_id = ?1
     LIMIT ?2)
 -- name: runs
 SELECT execution, outcome, pool, worker, started_at, wall, user, system, max_rss_kb, exit_code,

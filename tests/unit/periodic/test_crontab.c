@@ -54,10 +54,10 @@ static size_t count_jobs(struct scene *scene)
 {
     CLEANUP(job_list_done) struct job_list jobs = {0};
     const struct job_filter filter = {.limit = JOB_PAGE_MAX};
+    struct job_cursor next;
     struct error err;
-    bool more;
 
-    MUST(store_list(scene->store, &filter, &jobs, &more, &err));
+    MUST(store_list(scene->store, &filter, &jobs, &next, &err));
     return jobs.count;
 }
 

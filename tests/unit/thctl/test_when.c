@@ -153,6 +153,34 @@ START_TEST(an_hour_that_is_skipped_tomorrow_is_refused)
 END_TEST
 
 static const struct {
+    const char *rule, *text, *expected; /* NULL is refused */
+} pasts[] = {
+    {"a minus is ago", "-5m", "2026-01-15T08:55:00Z"},
+    {"a plus is ahead", "+5m", "2026-01-15T09:05:00Z"},
+    {"an hour is the last one", "09:30", "2026-01-15T08:30:00Z"},
+    {"yesterday's, if today's is ahead", "23:00", "2026-01-14T22:00:00Z"},
+    {"now is not ahead", "10:00", "2026-01-15T09:00:00Z"},
+    {"a date is a date", "2026-01-31 10:00", "2026-01-31T09:00:00Z"},
+    {"tomorrow is tomorrow", "tomorrow 09:00", "2026-01-16T08:00:00Z"},
+    {"time began in 1970", "-100000d", NULL},
+    {"an age needs a unit", "-5", NULL},
+    {"a word is no time", "soon", NULL},
+};
+
+START_TEST(what_has_happened_is_asked_for_backwards)
+{
+    usec_t moment = 0;
+    struct error err = {0};
+
+    set_zone(BERLIN);
+    bool parsed = when_parse_past(pasts[_i].text, at("2026-01-15T09:00:00Z"), &moment, &err);
+    ck_assert_msg(parsed == (pasts[_i].expected != NULL), "%s: %s", pasts[_i].rule, err.text);
+    if (parsed)
+        ck_assert_msg(moment == at(pasts[_i].expected), "%s", pasts[_i].rule);
+}
+END_TEST
+
+static const struct {
     const char *rule;
     usec_t distance;
     const char *expected;
@@ -199,6 +227,7 @@ Suite *when_suite(void)
     tcase_add_loop_test(parse, what_people_write_is_understood, 0, COUNT_OF(accepted));
     tcase_add_loop_test(parse, what_cannot_be_is_refused_with_a_sentence, 0, COUNT_OF(refused));
     tcase_add_test(parse, an_hour_that_is_skipped_tomorrow_is_refused);
+    tcase_add_loop_test(parse, what_has_happened_is_asked_for_backwards, 0, COUNT_OF(pasts));
     tcase_add_loop_test(format, distances_are_short, 0, COUNT_OF(relatives));
     tcase_add_test(format, a_moment_shows_by_the_local_clock);
     suite_add_tcase(suite, parse);

@@ -2,7 +2,7 @@
 -- The ids of a page, in order; a part at a time, so that no call takes long.
 --
 -- KEYS: base and state of the queue. ARGV: the id to start behind or nothing, how many at most, state or nothing,
--- type or nothing. Answers the id to go on behind, or nothing when this is the end; then the ids.
+-- type or nothing, 1 for the oldest first or 0. Answers the id to go on behind, or nothing when this is the end; then the ids.
 -- parts: base record place standing
 
 local LOOK_MOST = 1000
@@ -10,6 +10,7 @@ local FEW = 1000
 
 local q = queue_of(KEYS[1])
 local behind, limit, state, type_wanted = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
+local is_upward = ARGV[5] == '1'
 
 local function id_of(member)
     if state == READY then
@@ -33,17 +34,18 @@ local function candidates_of_few()
     local members = state == RUNNING and call('HKEYS', set) or call('ZRANGE', set, 0, -1)
     for _, member in ipairs(members) do
         local id = id_of(member)
-        if id > behind then
+        if behind == '' or (id > behind) == is_upward and id ~= behind then
             ids[#ids + 1] = id
         end
     end
-    table.sort(ids)
+    table.sort(ids, function(a, b) return (a < b) == is_upward and a ~= b end)
     return ids, ''
 end
 
 local function candidates_of_many()
-    local ids = call('ZRANGEBYLEX', q.ids, behind == '' and '-' or '(' .. behind, '+', 'LIMIT', 0,
-        LOOK_MOST)
+    local from = behind ~= '' and '(' .. behind or is_upward and '-' or '+'
+    local ids = call(is_upward and 'ZRANGEBYLEX' or 'ZREVRANGEBYLEX', q.ids, from,
+        is_upward and '+' or '-', 'LIMIT', 0, LOOK_MOST)
     return ids, #ids == LOOK_MOST and ids[#ids] or ''
 end
 

@@ -67,6 +67,9 @@ CREATE TABLE waiting (
     PRIMARY KEY (state, due, seq)
 ) STRICT, WITHOUT ROWID;
 
+-- For people who look at one queue beside a million jobs that wait in others.
+CREATE INDEX waiting_by_queue ON waiting (state, queue_id, due, seq);
+
 CREATE TABLE lease (
     seq INTEGER PRIMARY KEY,
     queue_id INTEGER NOT NULL,
