@@ -57,24 +57,42 @@ static void complain(struct check *check, const struct handler_config *handler, 
 
 /* ---- handlers ---- */
 
-static void check_user(struct check *check, const struct handler_config *handler)
+/* False when there is no such user. One that only root can become is left to root's check. */
+static bool find_user(struct check *check, const struct handler_config *handler,
+                      struct arena *arena, struct account *account_out)
 {
-    CLEANUP(arena_done) struct arena arena = {0};
-    struct account account;
     struct error err;
 
-    if (!account_find(handler->user, &arena, &account, &err))
+    if (!account_find(handler->user, arena, account_out, &err)) {
         complain(check, handler, "%s", err.text);
+        return false;
+    }
+    account_out->is_self = account_out->is_self || geteuid() != 0;
+    return true;
 }
 
-static void check_folder(struct check *check, const struct handler_config *handler)
+static int enter(const char *folder)
+{
+    return chdir(folder) ? errno : 0;
+}
+
+static void check_folder(struct check *check, const struct handler_config *handler,
+                         const struct account *account)
 {
     struct stat status;
 
-    if (stat(handler->cwd, &status))
+    if (stat(handler->cwd, &status)) {
         complain(check, handler, "cwd: %s: %s", handler->cwd, strerror(errno));
-    else if (!S_ISDIR(status.st_mode))
+        return;
+    }
+    if (!S_ISDIR(status.st_mode)) {
         complain(check, handler, "cwd: %s: not a folder", handler->cwd);
+        return;
+    }
+    const int problem = account_try(account, enter, handler->cwd);
+    if (problem != 0)
+        complain(check, handler, "cwd: user %s cannot enter %s: %s", account->name, handler->cwd,
+                 strerror(problem));
 }
 
 /* 0, or errno for why not. */
@@ -123,18 +141,22 @@ static bool is_in_path(const char *program, const char *path)
     }
 }
 
-static void check_program(struct check *check, const struct handler_config *handler)
+static void check_program(struct check *check, const struct handler_config *handler,
+                          const struct account *account)
 {
     const bool stays = handler->resident.argv != NULL;
     const char *kind = stays ? "resident" : "command";
     const char *program = stays ? handler->resident.argv[0] : handler->command.argv[0];
     const char *path = path_of(handler);
-    const int problem = strchr(program, '/') ? why_not_executable(program) : 0;
+    const bool is_path = strchr(program, '/') != NULL;
+    const int problem = is_path ? why_not_executable(program) : 0;
 
-    if (problem != 0)
+    if (is_path && problem == 0 && account_try(account, why_not_executable, program) != 0)
+        complain(check, handler, "%s: %s: user %s cannot run it", kind, program, account->name);
+    else if (problem != 0)
         complain(check, handler, "%s: %s: %s", kind, program,
                  problem == EACCES ? "not an executable file" : strerror(problem));
-    else if (!strchr(program, '/') && !is_in_path(program, path))
+    else if (!is_path && !is_in_path(program, path))
         complain(check, handler, "%s: no program '%s' in %s", kind, program, path);
 }
 
@@ -175,6 +197,17 @@ static void check_schema(struct check *check, const struct handler_config *handl
         complain(check, handler, "schema: %s", err.text);
 }
 
+static void check_start(struct check *check, const struct handler_config *handler)
+{
+    CLEANUP(arena_done) struct arena arena = {0};
+    struct account account;
+
+    if (!find_user(check, handler, &arena, &account))
+        account = (struct account){.is_self = true};
+    check_folder(check, handler, &account);
+    check_program(check, handler, &account);
+}
+
 static void check_handlers(struct check *check)
 {
     for (size_t i = 0; i < check->config->handler_count; i++) {
@@ -185,9 +218,7 @@ static void check_handlers(struct check *check)
             check_plugin(check, handler);
             continue;
         }
-        check_user(check, handler);
-        check_folder(check, handler);
-        check_program(check, handler);
+        check_start(check, handler);
     }
 }
 

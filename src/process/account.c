@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define ENTRY_SIZE 16384
@@ -75,4 +76,35 @@ bool account_find(const char *name, struct arena *arena, struct account *account
     if (arena->failed)
         return error_no_memory(err);
     return list_groups(arena, account_out, err);
+}
+
+static int become(const struct account *account)
+{
+    if (account->is_self)
+        return 0;
+    if (setgroups(account->group_count, account->groups) ||
+        setresgid(account->gid, account->gid, account->gid) ||
+        setresuid(account->uid, account->uid, account->uid))
+        return errno;
+    return 0;
+}
+
+/* An errno fits into an exit code. */
+int account_try(const struct account *account, int (*attempt)(const char *path), const char *path)
+{
+    const pid_t pid = fork();
+    int status = 0;
+
+    if (pid < 0)
+        return errno;
+    if (pid == 0) {
+        const int number = become(account);
+
+        _exit(number != 0 ? number : attempt(path));
+    }
+    while (waitpid(pid, &status, 0) < 0) {
+        if (errno != EINTR)
+            return errno;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 }

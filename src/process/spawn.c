@@ -9,6 +9,7 @@
  *     it takes no lock and changes no variable but its own.
  *   - The child goes through `steps` in order. Rights are dropped before anything is touched in the
  *     user's name, and after all that needs them.
+ *   - Ends of children are kept for us to see: SIGCHLD has its default action.
  *   - The step that failed and its errno come back through a pipe that closes on exec: a pipe that
  *     closes without a word is a program that runs.
  */
@@ -344,6 +345,16 @@ static bool give_birth(struct birth *birth, struct child *child_out, struct erro
     return say_what_failed(birth->spawn, &report, err);
 }
 
+/* A plugin may have asked the system not to keep the ends of children; or have a handler that waits
+ * for whatever child it finds. */
+static bool keep_ends(struct error *err)
+{
+    const struct sigaction action = {.sa_handler = SIG_DFL};
+
+    return sigaction(SIGCHLD, &action, NULL) == 0 ||
+           error_errno(err, TH_E_INTERNAL, errno, "be told of the end of children");
+}
+
 bool spawn_start(const struct spawn *spawn, struct child *child_out, struct error *err)
 {
     CLEANUP(arena_done) struct arena arena = {0};
@@ -352,7 +363,7 @@ bool spawn_start(const struct spawn *spawn, struct child *child_out, struct erro
     birth.stack = arena_alloc(&arena, STACK_SIZE);
     if (!birth.stack)
         return error_no_memory(err);
-    if (!list_files(&birth, &arena, err))
+    if (!keep_ends(err) || !list_files(&birth, &arena, err))
         return false;
     if (give_birth(&birth, child_out, err))
         return true;

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "base/units.h"
 #include "worker/output.h"
 
@@ -85,4 +86,18 @@ struct bytes ending_bytes(const struct tail *tail, struct arena *arena)
     tail_read(tail, &bytes);
     arena->failed |= bytes.failed;
     return arena_bytes(arena, (struct bytes){(unsigned char *)bytes.data, bytes.length});
+}
+
+void ending_log_resident(const char *handler, int pid, const struct program_end *end, uint64_t jobs,
+                         bool was_asked_to)
+{
+    const enum log_level level = was_asked_to || end->exit_code == 0 ? LEVEL_INFO : LEVEL_WARNING;
+    const char *name = sigabbrev_np(end->signal);
+
+    if (name)
+        log_at(level, "resident_ended", "handler=%s pid=%d signal=SIG%s jobs=%" PRIu64, handler,
+               pid, name, jobs);
+    else
+        log_at(level, "resident_ended", "handler=%s pid=%d exit_code=%d jobs=%" PRIu64, handler,
+               pid, end->exit_code, jobs);
 }

@@ -30,4 +30,8 @@ void ending_add_tail(struct buffer *text, const struct tail *tail);
 /* {NULL, 0} when there is nothing. */
 struct bytes ending_bytes(const struct tail *tail, struct arena *arena);
 
+/* The end of a resident that has done so many jobs, to the log. */
+void ending_log_resident(const char *handler, int pid, const struct program_end *end, uint64_t jobs,
+                         bool was_asked_to);
+
 #endif

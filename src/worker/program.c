@@ -15,6 +15,8 @@
 #include "worker/program.h"
 
 #include "base/clock.h"
+#include "process/account.h"
+#include "worker/staying.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -34,8 +36,7 @@
 struct programs {
     struct loop *loop;
     const struct program *passing; /* the one that runs and does not stay; or NULL */
-    pid_t *staying;                /* owned */
-    size_t staying_count, staying_capacity;
+    struct staying staying;
     unsigned char chunk[CHUNK_SIZE]; /* what was read last */
 };
 
@@ -51,40 +52,14 @@ static void fail(struct program *program, const struct error *err)
     program->failed = true;
 }
 
-/* ---- those that stay ---- */
-
-static bool make_room(struct programs *programs, struct error *err)
-{
-    if (programs->staying_count < programs->staying_capacity)
-        return true;
-    const size_t capacity = 2 * programs->staying_capacity + 1;
-    pid_t *staying = reallocarray(programs->staying, capacity, sizeof *staying);
-
-    if (!staying)
-        return error_no_memory(err);
-    programs->staying = staying;
-    programs->staying_capacity = capacity;
-    return true;
-}
-
 static void enlist(const struct program *program)
 {
     struct programs *programs = program->programs;
 
     if (program->stays)
-        programs->staying[programs->staying_count++] = program->child.pid;
+        staying_add(&programs->staying, program->child.pid);
     else
         programs->passing = program;
-}
-
-static void strike(const struct program *program)
-{
-    struct programs *programs = program->programs;
-
-    for (size_t i = 0; program->stays && i < programs->staying_count; i++) {
-        if (programs->staying[i] == program->child.pid)
-            programs->staying[i] = programs->staying[--programs->staying_count];
-    }
 }
 
 /* ---- its pipes ---- */
@@ -184,11 +159,20 @@ static bool open_pipe(struct program_pipe *pipe, int *theirs_out, struct error *
     return true;
 }
 
-static bool open_pipes(struct program *program, int theirs[SPAWN_FDS], struct error *err)
+/* Another user can use what it was given, but open it by name (/dev/stdout, /proc/self/fd/3) only
+ * if it is its own. Where we may not give it away it is as it was. */
+static void give_away(int fd, const struct account *account)
+{
+    if (account && !account->is_self && fchown(fd, account->uid, account->gid) < 0)
+        return;
+}
+
+static bool open_pipes(struct program *program, struct spawn *spawn, struct error *err)
 {
     for (int i = 0; i < program->stream_count; i++) {
-        if (!open_pipe(&program->pipes[i], &theirs[i], err))
+        if (!open_pipe(&program->pipes[i], &spawn->fds[i], err))
             return false;
+        give_away(spawn->fds[i], spawn->account);
     }
     return true;
 }
@@ -231,7 +215,8 @@ static void clear(void *context)
     bool left = false;
 
     if (!another_will_clear(program) &&
-        !orphans_kill(programs->staying, programs->staying_count, &program->end.usage, &left, &err))
+        !orphans_kill(programs->staying.pids, programs->staying.count, &program->end.usage, &left,
+                      &err))
         fail(program, &err);
     if (!left) {
         reach_end(program);
@@ -250,19 +235,34 @@ static void note_status(struct program_end *end, int status)
         end->signal = WTERMSIG(status);
 }
 
+/* Code of others in this process may have waited for it: then nobody knows how it ended. */
+static void wait_for(struct program *program)
+{
+    struct rusage used;
+    struct error err;
+    int status;
+    pid_t pid;
+
+    do {
+        pid = wait4(program->child.pid, &status, 0, &used);
+    } while (pid < 0 && errno == EINTR);
+    if (pid < 0) {
+        error_errno(&err, TH_E_INTERNAL, errno, "see how program %d ended",
+                    (int)program->child.pid);
+        fail(program, &err);
+        return;
+    }
+    usage_add(&program->end.usage, &used);
+    note_status(&program->end, status);
+}
+
 /* It has ended, and still holds its pid and its group: the last moment to kill what is in that. */
 static void collect(struct program *program)
 {
-    struct rusage used;
-    int status;
-
     signal_group(program, SIGKILL);
-    while (wait4(program->child.pid, &status, 0, &used) < 0)
-        assert(errno == EINTR);
-    strike(program);
+    wait_for(program);
+    staying_remove(&program->programs->staying, program->child.pid);
     program->end.wall = clock_boot() - program->started;
-    usage_add(&program->end.usage, &used);
-    note_status(&program->end, status);
     program->phase = PROGRAM_CLEARING;
 }
 
@@ -351,7 +351,7 @@ static bool give_birth(struct program *program, struct spawn *spawn, struct erro
 {
     for (int i = 0; i < SPAWN_FDS; i++)
         spawn->fds[i] = -1;
-    const bool opened = open_pipes(program, spawn->fds, err);
+    const bool opened = open_pipes(program, spawn, err);
     /* What the pipe holds is there when the program first looks. */
     if (opened)
         send_input(&program->pipes[STREAM_INPUT]);
@@ -391,8 +391,8 @@ void programs_close(struct programs **programs)
 {
     if (!*programs)
         return;
-    assert((*programs)->staying_count == 0);
-    free((*programs)->staying);
+    assert((*programs)->staying.count == 0);
+    staying_done(&(*programs)->staying);
     free(*programs);
     *programs = NULL;
 }
@@ -403,7 +403,7 @@ bool program_start(struct program *program, struct spawn *spawn, struct bytes in
     assert(program->phase == PROGRAM_IDLE);
     prepare(program);
     program->unsent = input;
-    if (!make_room(program->programs, err) || !give_birth(program, spawn, err))
+    if (!staying_make_room(&program->programs->staying, err) || !give_birth(program, spawn, err))
         return false;
     program->phase = PROGRAM_RUNNING;
     enlist(program);

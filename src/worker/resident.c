@@ -20,8 +20,9 @@
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "base/log.h"
-#include "base/units.h"
 #include "process/loop.h"
+#include "worker/answered.h"
+#include "worker/ending.h"
 #include "worker/output.h"
 #include "worker/program.h"
 #include "worker/resident_line.h"
@@ -44,8 +45,8 @@ struct resident {
     struct loop *loop;
     struct program program;
     struct turn slot;
-    struct turn *turn;   /* the slot, or NULL: it has no job */
-    uint64_t answered;   /* since it was started */
+    struct turn *turn; /* the slot, or NULL: it has no job */
+    struct answered answered;
     struct buffer task;  /* the line for its job */
     struct buffer line;  /* of its stdout, so far */
     struct output error; /* its stderr */
@@ -75,19 +76,37 @@ static bool is_blank(const struct buffer *line)
     return line->length == strspn(buffer_str(line), " \t\r");
 }
 
+static struct bytes line_of(const struct resident *resident)
+{
+    return (struct bytes){(unsigned char *)resident->line.data, resident->line.length};
+}
+
 static bool read_line(struct resident *resident, struct error *err)
 {
     CLEANUP(arena_done) struct arena arena = {0};
-    const struct bytes line = {(unsigned char *)resident->line.data, resident->line.length};
     struct turn *turn = resident->turn;
     struct answer answer;
 
     if (!turn || turn->has_answer)
         return error_set(err, TH_E_INVALID, "nobody had asked");
-    if (!resident_line_read(line, turn->job->id, &arena, &answer, err))
+    if (!resident_line_read(line_of(resident), turn->job->id, &arena, &answer, err))
         return false;
     turn_take(turn, &answer);
-    resident->answered += turn->has_answer;
+    if (turn->has_answer)
+        answered_note(&resident->answered, turn->job->id);
+    return true;
+}
+
+/* Said about a job that it has answered, while it has another, which goes on. */
+static bool is_late(const struct resident *resident)
+{
+    const struct turn *turn = resident->turn;
+
+    if (!turn || turn->has_answer ||
+        !answered_concerns(&resident->answered, line_of(resident), turn->job->id))
+        return false;
+    log_warning("resident_fault", "handler=%s error=%s", resident->plan->name,
+                "wrote a line about a job that it had answered: it is ignored");
     return true;
 }
 
@@ -96,7 +115,7 @@ static void take_line(struct resident *resident)
     char shown[EXCERPT_SIZE];
     struct error err, fault;
 
-    if (is_blank(&resident->line) || read_line(resident, &err))
+    if (is_blank(&resident->line) || read_line(resident, &err) || is_late(resident))
         return;
     error_set(&fault, err.code, "wrote a line that is no answer: %s: %s", err.text,
               excerpt_of(resident->line.data, shown));
@@ -196,24 +215,8 @@ static bool was_asked_to_end(const struct resident *resident)
 static void note_death(struct resident *resident)
 {
     if (!was_asked_to_end(resident))
-        restarts_note_death(&resident->restarts, resident->program.end.wall, resident->answered > 0,
-                            clock_boot());
-}
-
-static void log_end(const struct resident *resident)
-{
-    const struct program *program = &resident->program;
-    const bool is_fine = program->end.exit_code == 0 || was_asked_to_end(resident);
-    const enum log_level level = is_fine ? LEVEL_INFO : LEVEL_WARNING;
-    const char *name = sigabbrev_np(program->end.signal);
-
-    if (name)
-        log_at(level, "resident_ended", "handler=%s pid=%d signal=SIG%s jobs=%" PRIu64,
-               resident->plan->name, (int)program->child.pid, name, resident->answered);
-    else
-        log_at(level, "resident_ended", "handler=%s pid=%d exit_code=%d jobs=%" PRIu64,
-               resident->plan->name, (int)program->child.pid, program->end.exit_code,
-               resident->answered);
+        restarts_note_death(&resident->restarts, resident->program.end.wall,
+                            resident->answered.count > 0, clock_boot());
 }
 
 static void note_in_turn(struct resident *resident)
@@ -234,7 +237,8 @@ static void bury(struct resident *resident)
     if (resident->turn && resident->turn->is_given)
         note_in_turn(resident);
     note_death(resident);
-    log_end(resident);
+    ending_log_resident(resident->plan->name, resident->program.child.pid, &resident->program.end,
+                        resident->answered.count, was_asked_to_end(resident));
     loop_clear_timer(resident->loop, &resident->patience);
     buffer_clear(&resident->line);
     program_finish(&resident->program);
@@ -265,7 +269,7 @@ static bool start(struct resident *resident, struct error *err)
     if (!variables_build_lasting(command, resident->turn->job->pool_id, &arena, &environment, err))
         return false;
     struct spawn spawn = command_spawn(command, resident->plan->argv, environment);
-    resident->answered = 0;
+    resident->answered = (struct answered){0};
     if (!program_start(&resident->program, &spawn, task_of(resident), err)) {
         program_finish(&resident->program);
         return false;
@@ -277,14 +281,8 @@ static bool start(struct resident *resident, struct error *err)
 
 static bool start_if_due(struct resident *resident, struct error *err)
 {
-    const usec_t wait = restarts_wait(&resident->restarts, clock_boot());
-    char duration[UNITS_TEXT_SIZE];
-
-    if (wait == 0)
-        return start(resident, err);
-    return error_set(
-        err, TH_E_UNAVAILABLE, "resident %s died %u times before it answered: next start in %s",
-        resident->plan->name, resident->restarts.deaths, units_format_duration(wait, duration));
+    return restarts_check(&resident->restarts, resident->plan->name, clock_boot(), err) &&
+           start(resident, err);
 }
 
 static bool hand_over(struct resident *resident, struct error *err)
@@ -358,7 +356,7 @@ static bool work(struct resident *resident, struct error *err)
             return true;
         if (!hand_over(resident, err) || !await_answer(resident, err))
             return false;
-        has_worked = resident->answered > 0;
+        has_worked = resident->answered.count > 0;
     } while (has_worked && turn_was_missed(turn));
     return true;
 }

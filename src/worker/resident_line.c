@@ -160,6 +160,18 @@ static bool read_answer(const struct parts *parts, struct arena *arena, struct a
     return ok ? read_success(parts, answer, err) : read_failure(parts, arena, answer, err);
 }
 
+const char *resident_line_id(struct bytes line, struct arena *arena)
+{
+    struct json_members members;
+    struct error err;
+    const char *id;
+
+    if (!json_split_object(line, arena, &members, &err))
+        return NULL;
+    const struct parts parts = parts_of(&members);
+    return parts.id.data && json_to_text(parts.id, arena, &id) ? id : NULL;
+}
+
 bool resident_line_read(struct bytes line, const char *id, struct arena *arena,
                         struct answer *answer_out, struct error *err)
 {

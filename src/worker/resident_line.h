@@ -43,6 +43,9 @@ struct answer {
 /* The line for a job, with its newline. `now` is wall time. */
 void resident_line_write(const struct handler_job *job, usec_t now, struct buffer *line);
 
+/* The id of the job that a line is about; NULL: it is about none, or no answer at all. */
+const char *resident_line_id(struct bytes line, struct arena *arena);
+
 /* A line without its newline, said while it had the job `id`. The answer points into the line and
  * the arena. Refused with TH_E_INVALID and what is wrong with it. */
 bool resident_line_read(struct bytes line, const char *id, struct arena *arena,

@@ -14,6 +14,8 @@
 #define RESTARTS_DELAY_MIN (100 * USEC_PER_MSEC)
 #define RESTARTS_DELAY_MAX (30 * USEC_PER_SEC)
 
+struct error;
+
 /* Zeroed: it has not died. */
 struct restarts {
     unsigned deaths; /* in a row, each of them soon and without an answer */
@@ -24,5 +26,9 @@ void restarts_note_death(struct restarts *restarts, usec_t lived, bool has_answe
 
 /* How long until then; 0: now. */
 usec_t restarts_wait(const struct restarts *restarts, usec_t now);
+
+/* Whether it may start now; else err says why not. */
+bool restarts_check(const struct restarts *restarts, const char *resident, usec_t now,
+                    struct error *err) MUST_CHECK;
 
 #endif

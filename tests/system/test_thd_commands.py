@@ -133,6 +133,14 @@ class Start(RunningCase):
             str(uid), str(gid), " ".join(map(str, [gid, *sorted(groups - {gid})])),
             f"{NOBODY.pw_dir} nobody", "Uid:" + f"\t{uid}" * 4, "Gid:" + f"\t{gid}" * 4])
 
+    @unittest.skipUnless(os.getuid() == 0, "only root can become somebody else")
+    def test_a_user_can_open_what_it_was_given_by_name(self):
+        tell = ("cat /dev/stdin >/dev/stdout; echo error >/dev/stderr; "
+                "echo result 7 >/dev/fd/3")
+        self.start_quick({"x": {"command": tell, "user": "nobody", "cwd": "/"}})
+        job = self.run_job("x", "[1]")
+        self.assertEqual((job["output"], job["result"]), ("[1]error\n", 7))
+
 
 class Exit(RunningCase):
     def test_the_exit_code_decides(self):

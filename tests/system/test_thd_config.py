@@ -223,6 +223,24 @@ handlers:
             ("cwd", f"cwd: {self.path('none')}: No such file or directory"),
             ("cwd-file", f"cwd: {self.path('plain')}: not a folder"))))
 
+    @unittest.skipUnless(os.getuid() == 0, "only root can become somebody else")
+    def test_what_a_user_cannot_enter_or_run_is_found(self):
+        os.mkdir(self.path("mine"), 0o700)
+        os.mkdir(self.path("ours"), 0o755)
+        os.chmod(self.folder, 0o755)
+        for folder in ("mine", "ours"):
+            os.chmod(self.write(f"{folder}/run", "#!/bin/sh\n"), 0o755)
+        self.write("jobs.yaml", """
+handlers:
+  folder: {command: ["true"], cwd: ./mine, user: nobody}
+  program: {command: [./mine/run], cwd: ./ours, user: nobody}
+  fine: {command: [./ours/run], cwd: ./ours, user: nobody}
+  root: {command: [./mine/run], cwd: ./mine}
+""")
+        self.refuses(78, *(f"jobs.yaml: handler '{handler}': {problem}" for handler, problem in (
+            ("folder", f"cwd: user nobody cannot enter {self.path('mine')}: Permission denied"),
+            ("program", f"command: {self.path('mine/run')}: user nobody cannot run it"))))
+
     def test_a_backend_that_does_not_answer_is_69(self):
         self.write("plain", "no database, but long enough to be taken for one\n" * 100)
         for url, problem in (

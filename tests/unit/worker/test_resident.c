@@ -331,6 +331,18 @@ START_TEST(what_it_does_after_its_answer_harms_no_job)
 }
 END_TEST
 
+/* It is heard while it has the next one. */
+START_TEST(a_late_second_answer_does_not_fail_the_next_job)
+{
+    const char *before = pid_of_program();
+
+    result_of("{\"do\":\"answer_late\"}");
+    job.id = "01939b2e-0000-7000-8000-000000000002";
+    ck_assert_str_eq(result_of("{\"do\":\"answer\",\"with\":2}"), "2");
+    ck_assert_str_eq(pid_of_program(), before);
+}
+END_TEST
+
 START_TEST(one_that_closes_its_stdin_fails_the_job_that_it_cannot_get)
 {
     result_of("{\"do\":\"close_stdin\"}");
@@ -541,6 +553,7 @@ Suite *resident_suite(void)
     tcase_add_test(ends, a_result_over_the_limit_is_a_fault);
     tcase_add_loop_test(ends, what_it_does_after_its_answer_harms_no_job, 0,
                         COUNT_OF(ends_after_answer));
+    tcase_add_test(ends, a_late_second_answer_does_not_fail_the_next_job);
     tcase_add_test(ends, one_that_closes_its_stdin_fails_the_job_that_it_cannot_get);
     tcase_add_test(ends, what_it_leaves_behind_is_killed_with_it);
     tcase_add_loop_test(ends, a_timeout_ends_it, 0, COUNT_OF(endless));

@@ -1,0 +1,27 @@
+/*
+ * answered.h - the jobs that a resident has answered last.
+ *
+ * One that answers a job twice, or tells how far it is when it is done, may do so while it has the
+ * next one: that job is not to blame.
+ */
+#ifndef WORKER_ANSWERED_H
+#define WORKER_ANSWERED_H
+
+#include "base/base.h"
+#include "base/uuid.h"
+
+#define ANSWERED_KEPT 8
+
+/* Zeroed: none. */
+struct answered {
+    uint64_t count; /* since it was started */
+    char ids[ANSWERED_KEPT][UUID_TEXT_SIZE];
+};
+
+void answered_note(struct answered *answered, const char *id);
+
+/* Whether a line is about one of the last that were answered, and not about the job that is open.
+ */
+bool answered_concerns(const struct answered *answered, struct bytes line, const char *open_id);
+
+#endif
