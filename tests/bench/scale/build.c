@@ -212,6 +212,7 @@ void town_build(struct town *town, const char *url, size_t around)
     add_few_cancelled(town);
     add_few_running(town);
     fill(town, TOWN_SCHEDULED, around / 3, now + USEC_PER_DAY, USEC_PER_DAY);
+    add_few(town, TOWN_RARE, NULL, TOWN_FEW);
     fill(town, TOWN_READY, around * 3 / 10, now - 2 * USEC_PER_HOUR, 90 * USEC_PER_MIN);
 }
 
