@@ -170,6 +170,7 @@ static const struct backend backends[] = {
         .bad_url = "postgres://127.0.0.1:1/nobody_listens_here",
         .fresh_url = postgres_fresh_url,
         .clean_up = postgres_clean_up,
+        .lists_by_time = true,
         .backdoor = &postgres_backdoor,
     },
     {
@@ -177,6 +178,7 @@ static const struct backend backends[] = {
         .bad_url = "postgres://127.0.0.1:1/nobody_listens_here",
         .fresh_url = postgres_fresh_url,
         .clean_up = postgres_clean_up,
+        .lists_by_time = true,
         .backdoor = &postgres_backdoor,
         .adopt = postgres_adopt,
     },

@@ -65,6 +65,20 @@ class Scale(test_postgres.Server):
             self.assertIn(f'"{state}":{MANY // 5}', line.replace(" ", ""))
         self.assertLess(self.rows_for(lambda: self.ok("stats")), 100)
 
+    def test_a_list_looks_at_the_jobs_that_it_shows(self):
+        for state in PLACES:
+            self.fill(state, MANY)
+            self.fill(state, MANY // 10, queue="other")
+        for words in [()] + [("--state", state) for state in PLACES] + \
+                [("--state", state, "--queue", "other") for state in PLACES]:
+            for order in "asc", "desc":
+                with self.subTest(words=words, order=order):
+                    shown = []
+                    rows = self.rows_for(lambda: shown.append(self.ok(
+                        "--json", "ls", *words, "--order", order, "--limit", "20")))
+                    self.assertEqual(len(shown[0].splitlines()), 20)
+                    self.assertLess(rows, 1500)
+
     def test_retention_looks_at_what_it_removes(self):
         for state in PLACES:
             self.fill(state, MANY)

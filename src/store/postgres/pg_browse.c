@@ -1,16 +1,11 @@
 /*
- * pg_browse.c - jobs for people: one, or a page of a list, for now always in order of id.
+ * pg_browse.c - jobs for people: one, or a page of a list.
  */
 #include "base/cleanup.h"
 #include "store/listing.h"
 #include "store/postgres/answer.h"
 #include "store/postgres/postgres_jobs.h"
 #include "store/postgres/statement.h"
-
-#include <string.h>
-
-/* Payloads on one page, so that a page of large jobs does not need gigabytes; as in `list`. */
-#define PAGE_BYTES ((size_t)16 << 20)
 
 /* The columns of job_view, in its order. */
 static void read_job(struct answer *answer, struct arena *arena, struct job *job)
@@ -120,7 +115,7 @@ static bool read_runs(struct postgres *postgres, struct job_list *jobs, size_t f
     return !jobs->arena.failed || error_no_memory(err);
 }
 
-/* Every job that was answered, up to the limit and PAGE_BYTES. */
+/* Every job that was answered, up to the limit and LISTING_PAGE_BYTES. */
 static bool read_jobs(struct answer *answer, size_t limit, struct job_list *jobs_out,
                       bool *more_out, struct error *err)
 {
@@ -128,14 +123,14 @@ static bool read_jobs(struct answer *answer, size_t limit, struct job_list *jobs
 
     *more_out = false;
     for (size_t read = 0; answer_next(answer); read++) {
-        *more_out = read == limit || bytes >= PAGE_BYTES;
+        *more_out = read == limit || bytes >= LISTING_PAGE_BYTES;
         if (*more_out)
             return true;
         struct job *job = job_list_add(jobs_out);
         if (job == NULL)
             return error_no_memory(err);
         read_job(answer, &jobs_out->arena, job);
-        bytes += job->payload.length;
+        bytes += listing_bytes(job);
     }
     return true;
 }
@@ -166,76 +161,83 @@ bool postgres_get(struct store *store, const struct uuid *id, struct job_list *j
            statement_end_read(postgres, get(postgres, id, job_out, err), err);
 }
 
-/* Jobs that are sorted by id in no time; of more, a page is found sooner by going through all. */
-#define FEW_JOBS 20000
+/* ---- a page ---- */
 
-static bool choose_statement(struct postgres *postgres, const struct job_filter *filter,
-                             enum sql_statement *which_out, struct error *err)
+/* The candidates of a page, as list_page() of the schema has it. */
+static bool find_page(struct postgres *postgres, const struct job_filter *filter,
+                      struct answer *page_out, struct error *err)
 {
-    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_COUNT_STATE);
+    const struct listing_range range = listing_range_of(filter);
+    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_LIST_PAGE);
+
+    statement_int(&call, range.low_at);
+    statement_int(&call, range.low_ref);
+    statement_int(&call, range.high_at);
+    statement_int(&call, range.high_ref);
+    statement_text(&call, filter->queue);
+    if (filter->by_state)
+        statement_int4(&call, (int)filter->state);
+    else
+        statement_null(&call);
+    statement_text(&call, filter->type);
+    statement_text(&call, filter->key);
+    statement_text(&call, filter->error);
+    statement_uuid(&call, &range.low_id);
+    statement_uuid(&call, &range.high_id);
+    statement_int4(&call, range.low_is_in);
+    statement_int4(&call, filter->oldest_first);
+    statement_int4(&call, (int)filter->limit);
+    statement_int4(&call, LISTING_LOOK_MAX);
+    if (!statement_run(&call, page_out, err))
+        return false;
+    return answer_next(page_out) || error_set(err, TH_E_INTERNAL, "postgres: a list has no page");
+}
+
+/* What the page says of itself, behind the numbers of its jobs. */
+static void read_next(struct answer *page, struct job_cursor *next_out)
+{
+    if (answer_int(page) == 0)
+        return;
+    next_out->is_set = true;
+    next_out->at = answer_int(page);
+    next_out->ref = answer_int(page);
+    next_out->id = answer_uuid(page);
+    if (!uuid_is_nil(&next_out->id))
+        next_out->ref = 0;
+}
+
+static bool read_page(struct postgres *postgres, const struct job_filter *filter,
+                      struct answer *page, struct job_list *jobs_out, struct job_cursor *next_out,
+                      struct error *err)
+{
+    const size_t before = jobs_out->count;
+    bool is_cut;
+    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_LIST_JOBS);
     CLEANUP(answer_done) struct answer answer = {0};
 
-    *which_out = filter->oldest_first ? SQL_LIST : SQL_LIST_DOWN;
-    if (!filter->by_state)
-        return true;
-    statement_int2(&call, (int)filter->state);
-    statement_int(&call, FEW_JOBS + 1);
-    if (!statement_run(&call, &answer, err))
+    /* As it came: what is an array in an answer is one in a parameter. */
+    statement_bytes(&call, (struct bytes){(const unsigned char *)answer_raw(page),
+                                          (size_t)answer_length(page)});
+    statement_int4(&call, filter->brief);
+    statement_int(&call, filter->brief ? 0 : (int64_t)LISTING_PAGE_BYTES);
+    if (!statement_run(&call, &answer, err) ||
+        !read_jobs(&answer, filter->limit, jobs_out, &is_cut, err))
         return false;
-    if (answer_next(&answer) && answer_int(&answer) <= FEW_JOBS)
-        *which_out = filter->oldest_first ? SQL_LIST_FEW : SQL_LIST_FEW_DOWN;
-    return true;
-}
-
-static void leave_out_what_is_large(struct job *job)
-{
-    job->payload = job->result = job->output = (struct bytes){0};
-    job->run_count = 0;
-}
-
-/* What the statements do not compare. */
-static void drop_unwanted(const struct job_filter *filter, struct job_list *jobs, size_t from)
-{
-    size_t kept = from;
-
-    for (size_t i = from; i < jobs->count; i++)
-        if (listing_matches(filter, &jobs->items[i]))
-            jobs->items[kept++] = jobs->items[i];
-    jobs->count = kept;
-    for (size_t i = from; i < kept && filter->brief; i++)
-        leave_out_what_is_large(&jobs->items[i]);
+    answer_skip(page);
+    if (is_cut)
+        *next_out = listing_cursor(filter, &jobs_out->items[jobs_out->count - 1]);
+    else
+        read_next(page, next_out);
+    return filter->brief || read_runs(postgres, jobs_out, before, err);
 }
 
 static bool list(struct postgres *postgres, const struct job_filter *filter,
                  struct job_list *jobs_out, struct job_cursor *next_out, struct error *err)
 {
-    enum sql_statement which;
-    size_t before = jobs_out->count;
-    struct uuid from = filter->after.id;
-    bool more;
+    CLEANUP(answer_done) struct answer page = {0};
 
-    if (!filter->after.is_set)
-        memset(&from, filter->oldest_first ? 0 : 0xff, sizeof(from));
-    if (!choose_statement(postgres, filter, &which, err))
-        return false;
-    CLEANUP(statement_done) struct statement call = statement_start(postgres, which);
-    CLEANUP(answer_done) struct answer answer = {0};
-    statement_uuid(&call, &from);
-    statement_text(&call, filter->queue);
-    statement_text(&call, filter->type);
-    statement_int(&call, (int64_t)filter->limit + 1);
-    if (filter->by_state)
-        statement_int2(&call, (int)filter->state);
-    else
-        statement_null(&call);
-    if (!statement_run(&call, &answer, err) ||
-        !read_jobs(&answer, filter->limit, jobs_out, &more, err))
-        return false;
-    if (more)
-        *next_out =
-            (struct job_cursor){.is_set = true, .id = jobs_out->items[jobs_out->count - 1].id};
-    drop_unwanted(filter, jobs_out, before);
-    return filter->brief || read_runs(postgres, jobs_out, before, err);
+    return find_page(postgres, filter, &page, err) &&
+           read_page(postgres, filter, &page, jobs_out, next_out, err);
 }
 
 bool postgres_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,

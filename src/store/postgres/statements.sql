@@ -98,82 +98,25 @@ SELECT * FROM remove($1::uuid[])
 SELECT set_paused($1::text, $2::bigint)
 -- name: get
 SELECT * FROM job_view WHERE id = $1::uuid
--- Of a page that has 16 MiB of payloads already, the next one comes without: nobody reads it.
--- name: list
+-- name: list_page
+SELECT seqs, more, at, ref, id FROM list_page($1::bigint, $2::bigint, $3::bigint, $4::bigint,
+    $5::text, $6::int, $7::text, $8::text, $9::bytea, $10::uuid, $11::uuid, $12::int::boolean,
+    $13::int::boolean, $14::int, $15::int)
+-- Of a page that has 16 MiB already ($3), the next one comes without: nobody reads it.
+-- name: list_jobs
 SELECT v.seq, v.id, v.type, v.queue, v.state, v.encoding,
-    CASE WHEN p.before < 16777216 THEN v.payload ELSE '' END, v.priority, v.due, v.run_at,
+    CASE WHEN v.before < $3::bigint THEN v.payload END, v.priority, v.due, v.run_at,
     v.timeout, v.attempts, v.max_attempts, v.executions, v.stalls, v.max_stalls, v.key,
     v.update_flags, v.idempotency_key, v.created_at, v.started_at, v.ended_at, v.token,
     v.expires_at, v.pool, v.worker, v.cancel_requested_at, v.merged_into, v.last_error,
-    v.failed_at, v.reason, v.exit_code, v.signal, v.progress_percent, v.progress_text, v.result,
-    v.output
-FROM (SELECT f.id, sum(f.size) OVER (ORDER BY f.id) - f.size AS before FROM (
-    SELECT j.id, octet_length(j.payload) AS size FROM job_view j
-    WHERE j.id > $1::uuid AND ($2::text IS NULL OR j.queue = $2)
-        AND ($3::text IS NULL OR j.type = $3) AND ($5::smallint IS NULL OR j.state = $5)
-    ORDER BY j.id LIMIT $4::bigint) f) p
-    JOIN job_view v ON v.id = p.id
-ORDER BY v.id
--- name: list_down
-SELECT v.seq, v.id, v.type, v.queue, v.state, v.encoding,
-    CASE WHEN p.before < 16777216 THEN v.payload ELSE '' END, v.priority, v.due, v.run_at,
-    v.timeout, v.attempts, v.max_attempts, v.executions, v.stalls, v.max_stalls, v.key,
-    v.update_flags, v.idempotency_key, v.created_at, v.started_at, v.ended_at, v.token,
-    v.expires_at, v.pool, v.worker, v.cancel_requested_at, v.merged_into, v.last_error,
-    v.failed_at, v.reason, v.exit_code, v.signal, v.progress_percent, v.progress_text, v.result,
-    v.output
-FROM (SELECT f.id, sum(f.size) OVER (ORDER BY f.id DESC) - f.size AS before FROM (
-    SELECT j.id, octet_length(j.payload) AS size FROM job_view j
-    WHERE j.id < $1::uuid AND ($2::text IS NULL OR j.queue = $2)
-        AND ($3::text IS NULL OR j.type = $3) AND ($5::smallint IS NULL OR j.state = $5)
-    ORDER BY j.id DESC LIMIT $4::bigint) f) p
-    JOIN job_view v ON v.id = p.id
-ORDER BY v.id DESC
--- When few are in the state, this starts from the table that has just them.
--- name: list_few
-SELECT v.seq, v.id, v.type, v.queue, v.state, v.encoding,
-    CASE WHEN p.before < 16777216 THEN v.payload ELSE '' END, v.priority, v.due, v.run_at,
-    v.timeout, v.attempts, v.max_attempts, v.executions, v.stalls, v.max_stalls, v.key,
-    v.update_flags, v.idempotency_key, v.created_at, v.started_at, v.ended_at, v.token,
-    v.expires_at, v.pool, v.worker, v.cancel_requested_at, v.merged_into, v.last_error,
-    v.failed_at, v.reason, v.exit_code, v.signal, v.progress_percent, v.progress_text, v.result,
-    v.output
-FROM (SELECT f.id, sum(f.size) OVER (ORDER BY f.id) - f.size AS before FROM (
-    SELECT j.id, octet_length(j.payload) AS size FROM (
-        SELECT seq FROM ready WHERE $5::smallint = 1
-        UNION ALL SELECT seq FROM waiting WHERE state = $5
-        UNION ALL SELECT seq FROM lease WHERE $5 = 3
-        UNION ALL SELECT seq FROM ended WHERE state = $5) t JOIN job j ON j.seq = t.seq
-    WHERE j.id > $1::uuid AND ($3::text IS NULL OR j.type = $3)
-        AND ($2::text IS NULL OR j.queue_id = (SELECT queue_id FROM queue WHERE name = $2))
-    ORDER BY j.id LIMIT $4::bigint) f) p
-    JOIN job_view v ON v.id = p.id
-ORDER BY v.id
--- name: list_few_down
-SELECT v.seq, v.id, v.type, v.queue, v.state, v.encoding,
-    CASE WHEN p.before < 16777216 THEN v.payload ELSE '' END, v.priority, v.due, v.run_at,
-    v.timeout, v.attempts, v.max_attempts, v.executions, v.stalls, v.max_stalls, v.key,
-    v.update_flags, v.idempotency_key, v.created_at, v.started_at, v.ended_at, v.token,
-    v.expires_at, v.pool, v.worker, v.cancel_requested_at, v.merged_into, v.last_error,
-    v.failed_at, v.reason, v.exit_code, v.signal, v.progress_percent, v.progress_text, v.result,
-    v.output
-FROM (SELECT f.id, sum(f.size) OVER (ORDER BY f.id DESC) - f.size AS before FROM (
-    SELECT j.id, octet_length(j.payload) AS size FROM (
-        SELECT seq FROM ready WHERE $5::smallint = 1
-        UNION ALL SELECT seq FROM waiting WHERE state = $5
-        UNION ALL SELECT seq FROM lease WHERE $5 = 3
-        UNION ALL SELECT seq FROM ended WHERE state = $5) t JOIN job j ON j.seq = t.seq
-    WHERE j.id < $1::uuid AND ($3::text IS NULL OR j.type = $3)
-        AND ($2::text IS NULL OR j.queue_id = (SELECT queue_id FROM queue WHERE name = $2))
-    ORDER BY j.id DESC LIMIT $4::bigint) f) p
-    JOIN job_view v ON v.id = p.id
-ORDER BY v.id DESC
--- name: count_state
-SELECT count(*) FROM (
-    SELECT 1 FROM ready WHERE $1::smallint = 1
-    UNION ALL SELECT 1 FROM waiting WHERE state = $1
-    UNION ALL SELECT 1 FROM ended WHERE state = $1
-    LIMIT $2::bigint) counted_up
+    v.failed_at, v.reason, v.exit_code, v.signal, v.progress_percent, v.progress_text,
+    CASE WHEN v.before < $3 THEN v.result END, CASE WHEN v.before < $3 THEN v.output END
+FROM (SELECT j.*, u.n, sum(j.size) OVER (ORDER BY u.n) - j.size AS before
+    FROM unnest($1::bigint[]) WITH ORDINALITY u (seq, n) CROSS JOIN LATERAL (
+        SELECT *, CASE WHEN $2::int::boolean THEN 0 ELSE octet_length(payload)
+            + coalesce(octet_length(result), 0) + coalesce(octet_length(output), 0) END AS size
+        FROM job_view WHERE seq = u.seq OFFSET 0) j) v
+ORDER BY v.n
 -- name: runs
 SELECT seq, execution, outcome, pool, worker, started_at, wall, user_time, system_time, max_rss_kb,
     exit_code, signal, error

@@ -89,6 +89,9 @@ CREATE TABLE waiting (
     PRIMARY KEY (state, due, seq)
 );
 
+-- For the lists of one queue; what never waits does not pay for it.
+CREATE INDEX waiting_by_queue ON waiting (state, queue_id, due, seq);
+
 CREATE TABLE lease (
     queue_id int NOT NULL,
     seq bigint NOT NULL,
