@@ -51,6 +51,11 @@ void cron_due(const struct cron *cron, const struct zone *zone, enum cron_catch_
         due_out->slots[due_out->count++] = last_slot(cron, zone, last, now);
 }
 
+usec_t cron_horizon(usec_t now)
+{
+    return now + CRON_AHEAD_MAX;
+}
+
 usec_t cron_first_mark(usec_t now)
 {
     return cron_is_mark(now) ? now : now - 1;

@@ -25,6 +25,11 @@ enum cron_catch_up {
  */
 #define CRON_LATE_FOR (10 * USEC_PER_SEC)
 
+/* A stored slot that is further ahead than this was stored by a clock that was wrong: it is passed
+ * over, and the schedule goes on from now. One that is less ahead is waited for, so that a clock
+ * which is set back by an hour does not run the same slots twice. */
+#define CRON_AHEAD_MAX (3 * USEC_PER_HOUR)
+
 struct cron_due {
     usec_t slots[CRON_SLOTS_MAX]; /* in order of time */
     size_t count;
@@ -33,6 +38,9 @@ struct cron_due {
 /* The slots after `last` and not after `now`, as far as catch_up wants them. */
 void cron_due(const struct cron *cron, const struct zone *zone, enum cron_catch_up catch_up,
               usec_t last, usec_t now, struct cron_due *due_out);
+
+/* The latest slot that can be believed; for stores. */
+usec_t cron_horizon(usec_t now);
 
 /* What to keep as the last slot of a schedule that is seen for the first time: a moment from which
  * on slots can be missed. It is told from a slot by not being a whole second. */

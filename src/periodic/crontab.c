@@ -20,6 +20,7 @@ struct crontab_entry {
     const struct cron_config *config;
     usec_t look_at;     /* on the database's clock; 0: at once */
     usec_t refused_for; /* the slot that was complained about; 0: none */
+    usec_t doubted;     /* the stored slot that was complained about; 0: none */
 };
 
 bool crontab_init(struct crontab *crontab, const struct config *config, struct error *err)
@@ -37,18 +38,31 @@ bool crontab_init(struct crontab *crontab, const struct config *config, struct e
     return true;
 }
 
+static void say_doubt(struct crontab_entry *entry, usec_t doubted)
+{
+    char at[TIMESTAMP_SIZE];
+
+    if (doubted != 0 && doubted != entry->doubted)
+        log_warning("cron_doubted", "name=%s slot=%s hint=%s", entry->config->name,
+                    timestamp_format(doubted, at),
+                    "stored as its last slot when a clock was ahead; it goes on from now");
+    entry->doubted = doubted;
+}
+
 /* One that nobody has seen before is remembered, so that a restart knows what was missed. */
-static bool read_last(const struct crontab_entry *entry, struct store *store, usec_t now,
+static bool read_last(struct crontab_entry *entry, struct store *store, usec_t now,
                       usec_t *last_out, struct error *err)
 {
     const char *name = entry->config->name;
+    usec_t doubted;
 
-    if (!store_cron_last(store, name, last_out, err))
+    if (!store_cron_last(store, name, now, last_out, &doubted, err))
         return false;
+    say_doubt(entry, doubted);
     if (*last_out != 0)
         return true;
-    return store_cron_mark(store, name, cron_first_mark(now), err) &&
-           store_cron_last(store, name, last_out, err);
+    return store_cron_mark(store, name, cron_first_mark(now), now, err) &&
+           store_cron_last(store, name, now, last_out, &doubted, err);
 }
 
 /* With a key the job may be one that waited already. */

@@ -89,8 +89,10 @@ struct store_driver {
                   size_t *removed_out, struct error *err);
     bool (*cron_enqueue)(struct store *store, const char *name, usec_t slot, const struct job *job,
                          usec_t now, bool *stored_out, struct error *err);
-    bool (*cron_last)(struct store *store, const char *name, usec_t *slot_out, struct error *err);
-    bool (*cron_mark)(struct store *store, const char *name, usec_t slot, struct error *err);
+    bool (*cron_last)(struct store *store, const char *name, usec_t now, usec_t *slot_out,
+                      usec_t *doubted_out, struct error *err);
+    bool (*cron_mark)(struct store *store, const char *name, usec_t slot, usec_t now,
+                      struct error *err);
 
     bool (*pool_register)(struct store *store, const struct pool *pool, usec_t now,
                           struct error *err);

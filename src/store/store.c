@@ -338,16 +338,18 @@ bool store_cron_enqueue(struct store *store, const char *name, usec_t slot, stru
            store->driver->cron_enqueue(store, name, slot, job, now, stored_out, err);
 }
 
-bool store_cron_last(struct store *store, const char *name, usec_t *slot_out, struct error *err)
+bool store_cron_last(struct store *store, const char *name, usec_t now, usec_t *slot_out,
+                     usec_t *doubted_out, struct error *err)
 {
     return is_open(store, err) && check_schedule(name, err) &&
-           store->driver->cron_last(store, name, slot_out, err);
+           store->driver->cron_last(store, name, now, slot_out, doubted_out, err);
 }
 
-bool store_cron_mark(struct store *store, const char *name, usec_t slot, struct error *err)
+bool store_cron_mark(struct store *store, const char *name, usec_t slot, usec_t now,
+                     struct error *err)
 {
     return is_open(store, err) && check_schedule(name, err) &&
-           store->driver->cron_mark(store, name, slot, err);
+           store->driver->cron_mark(store, name, slot, now, err);
 }
 
 /* ---- pools ---- */

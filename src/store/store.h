@@ -185,16 +185,18 @@ struct retention {
 bool store_prune(struct store *store, const struct retention *keep, usec_t now, size_t limit,
                  size_t *removed_out, struct error *err) MUST_CHECK;
 
-/* Stores the job if and only if `slot` is later than the last slot of this name. */
+/* Stores the job if and only if `slot` is later than the last slot of this name. Here and below a
+ * stored slot beyond cron_horizon(now) counts for nothing: a clock was wrong when it was stored. */
 bool store_cron_enqueue(struct store *store, const char *name, usec_t slot, struct job *job,
                         usec_t now, bool *stored_out, struct error *err) MUST_CHECK;
 
-/* The last slot of this name; 0 when there is none yet. */
-bool store_cron_last(struct store *store, const char *name, usec_t *slot_out,
-                     struct error *err) MUST_CHECK;
+/* The last slot of this name; 0 when there is none yet. *doubted_out: one that counts for nothing,
+ * or 0. */
+bool store_cron_last(struct store *store, const char *name, usec_t now, usec_t *slot_out,
+                     usec_t *doubted_out, struct error *err) MUST_CHECK;
 
 /* Keeps `slot` as the last one of a name that has none yet, without a job. */
-bool store_cron_mark(struct store *store, const char *name, usec_t slot,
+bool store_cron_mark(struct store *store, const char *name, usec_t slot, usec_t now,
                      struct error *err) MUST_CHECK;
 
 /* ---- pools ---- */

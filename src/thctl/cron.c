@@ -39,9 +39,9 @@ struct sight {
 static bool look(struct session *session, const struct cron_config *cron, usec_t now,
                  struct sight *sight_out, struct error *err)
 {
-    usec_t last = 0;
+    usec_t last = 0, doubted;
 
-    if (!store_cron_last(session->store, cron->name, &last, err))
+    if (!store_cron_last(session->store, cron->name, now, &last, &doubted, err))
         return false;
     *sight_out = (struct sight){
         .cron = cron,

@@ -1,6 +1,6 @@
 /*
  * test_faults.c - conformance A11: handles that are closed, backends that are away, processes that
- * are killed, and many that do the same at once.
+ * are killed.
  *
  * Case 116 is about code that a backend stores: it comes with the first backend that stores any.
  */
@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#define RACERS  32
-#define SLOTS   10
 #define BATCHES 30
 #define BATCH   25
 
@@ -69,8 +67,8 @@ START_TEST(later_calls_fail_closed)
     MUST_FAIL(TH_E_INVALID, store_pool_remove_silent(closed, NOW, &pools, &err));
     MUST_FAIL(TH_E_INVALID, store_stats(closed, &stats, &err));
     MUST_FAIL(TH_E_INVALID, store_cron_enqueue(closed, "cron", NOW, &job, NOW, &flag, &err));
-    MUST_FAIL(TH_E_INVALID, store_cron_last(closed, "cron", &moment, &err));
-    MUST_FAIL(TH_E_INVALID, store_cron_mark(closed, "cron", NOW, &err));
+    MUST_FAIL(TH_E_INVALID, store_cron_last(closed, "cron", NOW, &moment, &moment, &err));
+    MUST_FAIL(TH_E_INVALID, store_cron_mark(closed, "cron", NOW, NOW, &err));
     MUST_FAIL(TH_E_INVALID, store_wait_fd(closed, &fd, &err));
     MUST_FAIL(TH_E_INVALID, store_wait(closed, 0, &flag, &err));
     MUST_FAIL(TH_E_INVALID, store_get(closed, &job.id, &jobs, &err));
@@ -340,151 +338,12 @@ START_TEST(a_call_ends_in_time_however_many_wait_before_it)
 }
 END_TEST
 
-/* ---- at once ---- */
-
-static struct job cron_job(const char *queue)
-{
-    struct uuid_maker ids = {0};
-    struct job job = job_defaults();
-
-    job.id = uuid_make(&ids, NOW);
-    job.type = "report";
-    job.queue = queue;
-    return job;
-}
-
-static void enqueue_slots(struct racer *racer)
-{
-    struct error err = {0};
-
-    for (int slot = 1; slot <= SLOTS; slot++) {
-        struct job job = cron_job(racer->scene->queue);
-        bool stored = false;
-        child_must(store_cron_enqueue(racer->store, racer->scene->queue, NOW + slot, &job, NOW,
-                                      &stored, &err),
-                   &err);
-        if (stored)
-            race_report(racer, &slot, sizeof slot);
-    }
-}
-
-START_TEST(cron_enqueue_stores_each_slot_once_among_32_racers)
-{
-    CLEANUP(scene_close) struct scene scene = scene_open();
-    CLEANUP(buffer_done) struct buffer reports = {0};
-    int slots[SLOTS], times[SLOTS + 1] = {0};
-
-    race(&scene, RACERS, enqueue_slots, NULL, &reports);
-    ck_assert_uint_eq(reports.length, sizeof slots);
-    memcpy(slots, reports.data, sizeof slots);
-    for (size_t i = 0; i < SLOTS; i++)
-        times[slots[i]]++;
-    for (int slot = 1; slot <= SLOTS; slot++)
-        ck_assert_int_eq(times[slot], 1);
-    ck_assert_uint_eq(scene_count(&scene), SLOTS);
-}
-END_TEST
-
-static bool cron(struct scene *scene, const char *name, usec_t slot)
-{
-    struct job job = cron_job(scene->queue);
-    struct error err = {0};
-    bool stored = false;
-
-    MUST(store_cron_enqueue(scene->store, name, slot, &job, NOW, &stored, &err));
-    return stored;
-}
-
-START_TEST(cron_enqueue_takes_only_later_slots)
-{
-    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
-    struct job invalid = cron_job(scene.queue);
-    struct error err = {0};
-    bool stored = true;
-
-    ck_assert(cron(&scene, "nightly", NOW));
-    ck_assert(!cron(&scene, "nightly", NOW));
-    ck_assert(!cron(&scene, "nightly", NOW - 1));
-    ck_assert(cron(&scene, "hourly", NOW - 1));
-    ck_assert(cron(&scene, "nightly", NOW + 1));
-    ck_assert_uint_eq(scene_count(&scene), 3);
-
-    /* A job that is refused does not use its slot up. */
-    invalid.type = "";
-    MUST_FAIL(TH_E_INVALID,
-              store_cron_enqueue(scene.store, "nightly", NOW + 2, &invalid, NOW, &stored, &err));
-    ck_assert(cron(&scene, "nightly", NOW + 2));
-    ck_assert_uint_eq(scene_count(&scene), 4);
-}
-END_TEST
-
-START_TEST(cron_enqueue_that_meets_a_conflict_does_not_use_its_slot_up)
-{
-    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
-    struct job waiting = scene_job(&scene), job = cron_job(scene.queue);
-    struct error err = {0};
-    bool stored = true;
-
-    waiting.key = job.key = "key";
-    waiting.type = "of-another-type";
-    scene_enqueue(&scene, waiting, NOW);
-    AUTO_FREE char *before = scene_snapshot_queue(&scene);
-    MUST_FAIL(TH_E_CONFLICT,
-              store_cron_enqueue(scene.store, "nightly", NOW, &job, NOW, &stored, &err));
-    assert_queue_unchanged(&scene, before);
-    ck_assert(cron(&scene, "nightly", NOW));
-}
-END_TEST
-
-static usec_t last_slot(struct scene *scene, const char *name)
-{
-    struct error err = {0};
-    usec_t slot = -1;
-
-    MUST(store_cron_last(scene->store, name, &slot, &err));
-    return slot;
-}
-
-START_TEST(the_last_slot_of_a_schedule_is_kept)
-{
-    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
-
-    ck_assert_int_eq(last_slot(&scene, "nightly"), 0);
-    ck_assert(cron(&scene, "nightly", NOW));
-    ck_assert_int_eq(last_slot(&scene, "nightly"), NOW);
-    ck_assert(!cron(&scene, "nightly", NOW - 1));
-    ck_assert_int_eq(last_slot(&scene, "nightly"), NOW);
-    ck_assert(cron(&scene, "nightly", NOW + 1));
-    ck_assert_int_eq(last_slot(&scene, "nightly"), NOW + 1);
-    ck_assert_int_eq(last_slot(&scene, "hourly"), 0);
-}
-END_TEST
-
-START_TEST(only_a_schedule_without_a_slot_is_marked)
-{
-    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
-    struct error err = {0};
-
-    MUST(store_cron_mark(scene.store, "nightly", NOW, &err));
-    ck_assert_int_eq(last_slot(&scene, "nightly"), NOW);
-    MUST(store_cron_mark(scene.store, "nightly", NOW + 1, &err));
-    ck_assert_int_eq(last_slot(&scene, "nightly"), NOW);
-    ck_assert(!cron(&scene, "nightly", NOW));
-    ck_assert(cron(&scene, "nightly", NOW + 1));
-    MUST(store_cron_mark(scene.store, "nightly", NOW + 2, &err));
-    ck_assert_int_eq(last_slot(&scene, "nightly"), NOW + 1);
-    ck_assert_uint_eq(scene_count(&scene), 1);
-    MUST_FAIL(TH_E_INVALID, store_cron_mark(scene.store, "", NOW, &err));
-}
-END_TEST
-
 Suite *faults_suite(void)
 {
     Suite *suite = suite_create("faults");
     TCase *handle = contract_group(suite, "handle");
     TCase *killed = contract_group(suite, "killed");
     TCase *away = contract_group(suite, "away");
-    TCase *cron_group = contract_group(suite, "cron");
 
     tcase_add_test(handle, close_is_idempotent);
     tcase_add_test(handle, later_calls_fail_closed);
@@ -500,10 +359,5 @@ Suite *faults_suite(void)
     tcase_add_test(away, a_call_waits_for_a_backend_that_comes_back);
     tcase_add_test(away, a_call_ends_in_time_however_many_wait_before_it);
 
-    tcase_add_test(cron_group, cron_enqueue_stores_each_slot_once_among_32_racers);
-    tcase_add_test(cron_group, cron_enqueue_takes_only_later_slots);
-    tcase_add_test(cron_group, the_last_slot_of_a_schedule_is_kept);
-    tcase_add_test(cron_group, only_a_schedule_without_a_slot_is_marked);
-    tcase_add_test(cron_group, cron_enqueue_that_meets_a_conflict_does_not_use_its_slot_up);
     return suite;
 }

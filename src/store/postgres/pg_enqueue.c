@@ -4,6 +4,7 @@
  * A batch goes one way or the other as a whole, so that its jobs stay in order.
  */
 #include "base/cleanup.h"
+#include "job/cron_due.h"
 #include "store/postgres/answer.h"
 #include "store/postgres/postgres_jobs.h"
 #include "store/postgres/queue_names.h"
@@ -199,6 +200,7 @@ bool postgres_cron_enqueue(struct store *store, const char *name, usec_t slot,
     call.writes = call.rings = true;
     statement_text(&call, name);
     statement_int(&call, slot);
+    statement_int(&call, cron_horizon(now));
     statement_text(&call, buffer_str(&specs));
     statement_int(&call, now);
     if (!statement_run(&call, &answer, err))

@@ -2,6 +2,7 @@
  * pg_upkeep.c - what becomes due, what ran out, and what has been kept for long enough.
  */
 #include "base/cleanup.h"
+#include "job/cron_due.h"
 #include "store/postgres/answer.h"
 #include "store/postgres/postgres_jobs.h"
 #include "store/postgres/statement.h"
@@ -79,7 +80,8 @@ bool postgres_prune(struct store *store, const struct retention *keep, usec_t no
     return true;
 }
 
-bool postgres_cron_last(struct store *store, const char *name, usec_t *slot_out, struct error *err)
+bool postgres_cron_last(struct store *store, const char *name, usec_t now, usec_t *slot_out,
+                        usec_t *doubted_out, struct error *err)
 {
     CLEANUP(statement_done)
     struct statement call = statement_start(postgres_of(store), SQL_CRON_LAST);
@@ -88,11 +90,14 @@ bool postgres_cron_last(struct store *store, const char *name, usec_t *slot_out,
     statement_text(&call, name);
     if (!statement_run(&call, &answer, err))
         return false;
-    *slot_out = answer_next(&answer) ? answer_int(&answer) : 0;
+    const usec_t slot = answer_next(&answer) ? answer_int(&answer) : 0;
+    *slot_out = slot <= cron_horizon(now) ? slot : 0;
+    *doubted_out = slot - *slot_out;
     return true;
 }
 
-bool postgres_cron_mark(struct store *store, const char *name, usec_t slot, struct error *err)
+bool postgres_cron_mark(struct store *store, const char *name, usec_t slot, usec_t now,
+                        struct error *err)
 {
     CLEANUP(statement_done)
     struct statement call = statement_start(postgres_of(store), SQL_CRON_MARK);
@@ -100,5 +105,6 @@ bool postgres_cron_mark(struct store *store, const char *name, usec_t slot, stru
     call.writes = true;
     statement_text(&call, name);
     statement_int(&call, slot);
+    statement_int(&call, cron_horizon(now));
     return statement_run(&call, NULL, err);
 }

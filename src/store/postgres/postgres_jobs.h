@@ -36,8 +36,10 @@ bool postgres_reclaim(struct store *store, usec_t now, size_t limit, size_t *mov
                       struct error *err);
 bool postgres_prune(struct store *store, const struct retention *keep, usec_t now, size_t limit,
                     size_t *removed_out, struct error *err);
-bool postgres_cron_last(struct store *store, const char *name, usec_t *slot_out, struct error *err);
-bool postgres_cron_mark(struct store *store, const char *name, usec_t slot, struct error *err);
+bool postgres_cron_last(struct store *store, const char *name, usec_t now, usec_t *slot_out,
+                        usec_t *doubted_out, struct error *err);
+bool postgres_cron_mark(struct store *store, const char *name, usec_t slot, usec_t now,
+                        struct error *err);
 
 /* pg_pools.c */
 bool postgres_pool_register(struct store *store, const struct pool *pool, usec_t now,

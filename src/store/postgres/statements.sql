@@ -68,11 +68,12 @@ SELECT reclaim($1::bigint, $2::bigint), has_rung()
 -- name: prune
 SELECT prune($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint)
 -- name: cron_enqueue
-SELECT cron_enqueue($1::text, $2::bigint, $3::json, $4::bigint)
+SELECT cron_enqueue($1::text, $2::bigint, $3::bigint, $4::json, $5::bigint)
 -- name: cron_last
 SELECT slot FROM cron WHERE name = $1::text
 -- name: cron_mark
-INSERT INTO cron (name, slot) VALUES ($1::text, $2::bigint) ON CONFLICT (name) DO NOTHING
+INSERT INTO cron AS last (name, slot) VALUES ($1::text, $2::bigint)
+ON CONFLICT (name) DO UPDATE SET slot = excluded.slot WHERE last.slot > $3::bigint
 -- name: pool_put
 INSERT INTO pool (name, host, pid, started_at, beat_at, status)
 VALUES ($1::text, $2::text, $3::bigint, $4::bigint, $5::bigint, $6::bytea)

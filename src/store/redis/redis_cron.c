@@ -7,6 +7,7 @@
  */
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "job/cron_due.h"
 #include "store/redis/redis_jobs.h"
 #include "store/redis/redis_queues.h"
 #include "store/redis/redis_record.h"
@@ -34,17 +35,19 @@ static bool ask_last(struct redis *redis, const char *name, struct redis_batch *
     return redis_run(redis, batch, err);
 }
 
-static bool find_last(struct redis *redis, const char *name, usec_t *slot_out, struct error *err)
+static bool find_last(struct redis *redis, const char *name, usec_t now, usec_t *slot_out,
+                      usec_t *doubted_out, struct error *err)
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
 
-    *slot_out = 0;
+    *slot_out = *doubted_out = 0;
     if (!ask_last(redis, name, &batch, err))
         return false;
     for (size_t i = 0; i < batch.count; i++) {
         usec_t slot = redis_reply_int(batch.items[i].reply);
-        if (slot > *slot_out)
-            *slot_out = slot;
+        usec_t *found = slot <= cron_horizon(now) ? slot_out : doubted_out;
+        if (slot > *found)
+            *found = slot;
     }
     return true;
 }
@@ -62,6 +65,7 @@ static bool store_slot(struct redis *redis, const char *name, usec_t slot, usec_
     redis_command_text(command, name);
     redis_command_int(command, slot);
     redis_command_int(command, last);
+    redis_command_int(command, cron_horizon(now));
     redis_enqueue_words(command, 1, job, now);
     if (!redis_run(redis, &batch, err))
         return false;
@@ -76,11 +80,11 @@ bool redis_cron_enqueue(struct store *store, const char *name, usec_t slot, cons
                         usec_t now, bool *stored_out, struct error *err)
 {
     struct redis *redis = redis_of(store);
-    usec_t last;
+    usec_t last, doubted;
 
     redis_begin(redis);
     *stored_out = false;
-    if (!find_last(redis, name, &last, err))
+    if (!find_last(redis, name, now, &last, &doubted, err))
         return false;
     if (slot <= last)
         return true;
@@ -88,26 +92,30 @@ bool redis_cron_enqueue(struct store *store, const char *name, usec_t slot, cons
            store_slot(redis, name, slot, last, job, now, stored_out, err);
 }
 
-bool redis_cron_last(struct store *store, const char *name, usec_t *slot_out, struct error *err)
+bool redis_cron_last(struct store *store, const char *name, usec_t now, usec_t *slot_out,
+                     usec_t *doubted_out, struct error *err)
 {
     struct redis *redis = redis_of(store);
 
     redis_begin(redis);
-    return find_last(redis, name, slot_out, err);
+    return find_last(redis, name, now, slot_out, doubted_out, err);
 }
 
-bool redis_cron_mark(struct store *store, const char *name, usec_t slot, struct error *err)
+/* Two that do this at once write nearly the same: what is replaced is one that cannot be. */
+bool redis_cron_mark(struct store *store, const char *name, usec_t slot, usec_t now,
+                     struct error *err)
 {
     struct redis *redis = redis_of(store);
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
-    usec_t last;
+    usec_t last, doubted;
 
     redis_begin(redis);
-    if (!find_last(redis, name, &last, err))
+    if (!find_last(redis, name, now, &last, &doubted, err))
         return false;
     if (last != 0)
         return true;
-    struct redis_command *command = redis_plain(redis, &batch, "HSETNX", MARKS, true);
+    struct redis_command *command =
+        redis_plain(redis, &batch, doubted != 0 ? "HSET" : "HSETNX", MARKS, true);
     if (command == NULL)
         return error_no_memory(err);
     redis_command_text(command, name);

@@ -80,7 +80,7 @@ static void add_head(struct redis_command *command, usec_t now, bool check)
 {
     redis_command_moment(command, now);
     redis_command_text(command, check ? "check" : "");
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         redis_command_text(command, "");
 }
 

@@ -22,8 +22,10 @@ bool redis_enqueue_conflict(const redisReply *answer, const struct job *job, str
 /* redis_cron.c */
 bool redis_cron_enqueue(struct store *store, const char *name, usec_t slot, const struct job *job,
                         usec_t now, bool *stored_out, struct error *err);
-bool redis_cron_last(struct store *store, const char *name, usec_t *slot_out, struct error *err);
-bool redis_cron_mark(struct store *store, const char *name, usec_t slot, struct error *err);
+bool redis_cron_last(struct store *store, const char *name, usec_t now, usec_t *slot_out,
+                     usec_t *doubted_out, struct error *err);
+bool redis_cron_mark(struct store *store, const char *name, usec_t slot, usec_t now,
+                     struct error *err);
 
 /* redis_exchange.c */
 bool redis_exchange(struct store *store, const struct settlement_list *finished,

@@ -19,8 +19,10 @@ bool enqueue_one(struct sqlite *sqlite, const struct job *job, usec_t now,
 /* cron.c */
 bool sqlite_cron_enqueue(struct store *store, const char *name, usec_t slot, const struct job *job,
                          usec_t now, bool *stored_out, struct error *err);
-bool sqlite_cron_last(struct store *store, const char *name, usec_t *slot_out, struct error *err);
-bool sqlite_cron_mark(struct store *store, const char *name, usec_t slot, struct error *err);
+bool sqlite_cron_last(struct store *store, const char *name, usec_t now, usec_t *slot_out,
+                      usec_t *doubted_out, struct error *err);
+bool sqlite_cron_mark(struct store *store, const char *name, usec_t slot, usec_t now,
+                      struct error *err);
 
 /* exchange.c */
 bool sqlite_exchange(struct store *store, const struct settlement_list *finished,

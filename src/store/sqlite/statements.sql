@@ -201,11 +201,12 @@ DELETE FROM idempotency WHERE (key, queue_id) IN (
 SELECT EXISTS (SELECT 1 FROM idempotency WHERE expires_at <= ?)
 -- name: cron_advance
 INSERT INTO cron (name, slot) VALUES (?, ?)
-ON CONFLICT (name) DO UPDATE SET slot = excluded.slot WHERE excluded.slot > slot
+ON CONFLICT (name) DO UPDATE SET slot = excluded.slot WHERE excluded.slot > slot OR slot > ?
 -- name: cron_last
 SELECT slot FROM cron WHERE name = ?
 -- name: cron_mark
-INSERT INTO cron (name, slot) VALUES (?, ?) ON CONFLICT (name) DO NOTHING
+INSERT INTO cron (name, slot) VALUES (?, ?)
+ON CONFLICT (name) DO UPDATE SET slot = excluded.slot WHERE slot > ?
 -- name: pool_put
 INSERT INTO pool (name, host, pid, started_at, beat_at, status) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET host = excluded.host, pid = excluded.pid,

@@ -98,6 +98,30 @@ START_TEST(two_pools_enqueue_a_slot_once)
 }
 END_TEST
 
+/* The clock said 2040 for a moment, and cron was silent since. */
+START_TEST(after_a_clock_that_was_far_ahead_it_goes_on_from_now)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    CLEANUP(crontab_done) struct crontab before = {0};
+    CLEANUP(crontab_done) struct crontab first = {0};
+    CLEANUP(crontab_done) struct crontab second = {0};
+    struct cron_config entries[] = {entry("secondly", "* * * * * *")};
+
+    use(&scene, entries, 1, &before);
+    pass(&scene, &before, NOON + 5000 * DAY);
+    const size_t ahead = count_jobs(&scene);
+    use(&scene, entries, 1, &first);
+    use(&scene, entries, 1, &second);
+    pass(&scene, &first, NOON);
+    pass(&scene, &second, NOON);
+    for (int i = 1; i <= 10; i++) {
+        pass(&scene, &first, NOON + S(i));
+        pass(&scene, &second, NOON + S(i));
+    }
+    ck_assert_uint_eq(count_jobs(&scene), ahead + 11);
+}
+END_TEST
+
 static const struct {
     enum cron_catch_up catch_up;
     size_t jobs;
@@ -146,13 +170,13 @@ START_TEST(an_entry_that_is_not_enabled_is_left_alone)
     CLEANUP(crontab_done) struct crontab crontab = {0};
     struct cron_config entries[] = {entry("off", "* * * * * *")};
     struct error err;
-    usec_t last;
+    usec_t last, doubted;
 
     entries[0].enabled = false;
     use(&scene, entries, 1, &crontab);
     ck_assert_int_eq(pass(&scene, &crontab, NOON), 0);
     ck_assert_int_eq(pass(&scene, &crontab, NOON + S(60)), 0);
-    MUST(store_cron_last(scene.store, "off", &last, &err));
+    MUST(store_cron_last(scene.store, "off", NOON, &last, &doubted, &err));
     ck_assert_int_eq(last, 0);
 }
 END_TEST
@@ -217,6 +241,7 @@ Suite *crontab_suite(void)
 
     tcase_add_test(passes, a_slot_is_enqueued_when_it_comes_and_once);
     tcase_add_test(passes, two_pools_enqueue_a_slot_once);
+    tcase_add_test(passes, after_a_clock_that_was_far_ahead_it_goes_on_from_now);
     tcase_add_loop_test(passes, after_three_days_away_catch_up_says_what_is_enqueued, 0,
                         COUNT_OF(absences));
     tcase_add_test(passes, a_long_absence_is_made_up_for_in_several_passes);

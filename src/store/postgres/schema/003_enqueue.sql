@@ -222,11 +222,13 @@ BEGIN
     WHERE g.nth > 1 OR fresh IS NULL OR g.id <> ALL (fresh);
 END $$;
 
-CREATE FUNCTION cron_enqueue(name_ text, slot_ bigint, specs json, now_ bigint)
+-- What is beyond the horizon was stored by a clock that was wrong.
+CREATE FUNCTION cron_enqueue(name_ text, slot_ bigint, horizon bigint, specs json, now_ bigint)
 RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO cron AS last (name, slot) VALUES (name_, slot_)
-    ON CONFLICT (name) DO UPDATE SET slot = excluded.slot WHERE excluded.slot > last.slot;
+    ON CONFLICT (name) DO UPDATE SET slot = excluded.slot
+        WHERE excluded.slot > last.slot OR last.slot > horizon;
     IF NOT FOUND THEN
         RETURN false;
     END IF;

@@ -2,17 +2,17 @@
 -- Stores jobs: all of them or none.
 --
 -- KEYS: base and state of each queue, which in a cluster is one.
--- ARGV: now; 'check' to look for conflicts only, or nothing; of a cron job the name, the slot and the last
--- slot that is known elsewhere, or three times nothing; then six for each job: number of its queue, how, id, body, payload when it is
+-- ARGV: now; 'check' to look for conflicts only, or nothing; of a cron job the name, the slot, the last slot
+-- that is known elsewhere and the latest that can be believed, or four times nothing; then six for each job: number of its queue, how, id, body, payload when it is
 -- outside, end of its idempotency record.
 -- Answers 'ok' and for each job its state, or 'e' (existed) or 'u' (updated) with state and id; or
 -- 'conflict', the number of the job, the state and the type of its twin; or 'late' for a slot.
 -- parts: base record place standing ending twins arrival
 
-local FIRST, WORDS = 6, 6 -- where the jobs start in ARGV, and how many words each has
+local FIRST, WORDS = 7, 6 -- where the jobs start in ARGV, and how many words each has
 
 local now = ARGV[1]
-local cron, slot, known = ARGV[3], ARGV[4], ARGV[5]
+local cron, slot, known, horizon = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local queues, arrivals, keyed = {}, {}, false
 
 for i = 1, #KEYS, 2 do
@@ -63,6 +63,9 @@ end
 
 if cron ~= '' then
     local last = call('HGET', queues[1].cron, cron) or '0'
+    if moment(last) > moment(horizon) then
+        last = '0'
+    end
     if moment(slot) <= moment(last) or moment(slot) <= moment(known) then
         return {'late'}
     end
