@@ -26,7 +26,8 @@ static usec_t later(usec_t now, usec_t duration)
 
 static void complete(struct enqueue *enqueue, struct job *job, usec_t now)
 {
-    if (uuid_is_nil(&job->id))
+    job->id_is_given = !uuid_is_nil(&job->id);
+    if (!job->id_is_given)
         job->id = uuid_make(&enqueue->ids, now);
     job->idempotency_expires =
         idempotency_key_counts(job->idempotency_key) ? later(now, enqueue->idempotency_window) : 0;

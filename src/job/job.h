@@ -74,6 +74,7 @@ struct job_run {
 struct job {
     /* What the producer says. */
     struct uuid id;
+    bool id_is_given; /* it was not made for this job: a store may have it, in whatever queue */
     const char *type;
     const char *queue;
     enum job_encoding encoding;

@@ -79,7 +79,8 @@ struct enqueued {
 
 /* All of them or none, in order; enqueued_out has room for `count`. Jobs are validated first, and
  * their blank idempotency keys cleared. An id that is stored already counts as existed, so a
- * call whose answer was lost can be repeated. */
+ * call whose answer was lost can be repeated. That is so in whatever queue it is, where
+ * id_is_given; an id that was made for the job is looked for in the job's own queue alone. */
 bool store_enqueue(struct store *store, struct job *jobs, size_t count, usec_t now,
                    struct enqueued *enqueued_out, struct error *err) MUST_CHECK;
 

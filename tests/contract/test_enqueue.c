@@ -272,6 +272,63 @@ START_TEST(enqueue_stores_an_id_once_within_a_batch)
 }
 END_TEST
 
+static struct enqueued enqueue_given(struct scene *scene, struct job job, struct scene *elsewhere)
+{
+    job.id_is_given = true;
+    job.queue = elsewhere->queue;
+    return scene_enqueue(scene, job, NOW + 1);
+}
+
+/* Redis ran it twice. */
+START_TEST(enqueue_of_an_id_that_is_in_another_queue_changes_nothing)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    CLEANUP(scene_close) struct scene other = scene_open();
+    struct job job = scene_job(&scene);
+
+    scene_add(&other); /* so that both queues are there */
+    scene_enqueue(&scene, job, NOW);
+    AUTO_FREE char *before = scene_snapshot_queue(&scene);
+    AUTO_FREE char *before_there = scene_snapshot_queue(&other);
+    for (int keys = 0; keys < 3; keys++) {
+        job.key = keys == 1 ? "key" : NULL;
+        job.idempotency_key = keys == 2 ? "once" : NULL;
+        job.idempotency_expires = LATER;
+        struct enqueued again = enqueue_given(&scene, job, &other);
+        ck_assert(again.existed && !again.updated);
+        ck_assert_int_eq(again.state, JOB_READY);
+        ASSERT_SAME_ID(&again.id, &job.id);
+        assert_queue_unchanged(&scene, before);
+        assert_queue_unchanged(&other, before_there);
+    }
+    struct claim claim = scene_take(&scene, NOW + 1);
+    scene_finish(&scene, &claim, SETTLE_ACK, NOW + 1);
+    ck_assert_int_eq(enqueue_given(&scene, job, &other).state, JOB_DONE);
+}
+END_TEST
+
+START_TEST(enqueue_stores_an_id_once_within_a_batch_for_two_queues)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    CLEANUP(scene_close) struct scene other = scene_open();
+    struct job jobs[3] = {scene_job(&scene), scene_job(&scene), scene_job(&other)};
+    struct enqueued enqueued[3];
+    struct error err = {0};
+
+    jobs[1].queue = other.queue;
+    jobs[1].id = jobs[0].id;
+    jobs[1].key = "key";
+    for (size_t i = 0; i < COUNT_OF(jobs); i++)
+        jobs[i].id_is_given = true;
+    MUST(store_enqueue(scene.store, jobs, 3, NOW, enqueued, &err));
+    ck_assert(!enqueued[0].existed && enqueued[1].existed && !enqueued[2].existed);
+    ASSERT_SAME_ID(&enqueued[1].id, &jobs[0].id);
+    ck_assert_int_eq(enqueued[1].state, JOB_READY);
+    ck_assert_uint_eq(scene_count(&scene), 1);
+    ck_assert_uint_eq(scene_count(&other), 1);
+}
+END_TEST
+
 START_TEST(queues_are_isolated)
 {
     CLEANUP(scene_close) struct scene scene = scene_open();
@@ -351,6 +408,8 @@ Suite *enqueue_suite(void)
     tcase_add_test(storing, enqueue_batch_that_meets_a_conflict_stores_none);
     tcase_add_test(storing, enqueue_of_a_stored_id_changes_nothing);
     tcase_add_test(storing, enqueue_stores_an_id_once_within_a_batch);
+    tcase_add_test(storing, enqueue_of_an_id_that_is_in_another_queue_changes_nothing);
+    tcase_add_test(storing, enqueue_stores_an_id_once_within_a_batch_for_two_queues);
     tcase_add_test(storing, queues_are_isolated);
     tcase_add_test(storing, namespaces_are_isolated);
     tcase_add_test(storing, stored_corrupt_record_goes_to_dlq_not_loop);

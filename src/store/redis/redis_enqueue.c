@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "store/redis/redis_cluster.h"
+#include "store/redis/redis_given.h"
 #include "store/redis/redis_jobs.h"
 #include "store/redis/redis_queues.h"
 #include "store/redis/redis_record.h"
@@ -64,7 +65,7 @@ void redis_enqueue_words(struct redis_command *command, size_t queue_number, con
 {
     CLEANUP(buffer_done) struct buffer body = BUFFER(WORD_MAX);
     bool outside = redis_record_is_outside(job);
-    char how[3];
+    char how[REDIS_HOW_SIZE];
 
     redis_record_body(&body, job, now);
     redis_command_int(command, (int64_t)queue_number);
@@ -250,8 +251,8 @@ static bool store_all(struct redis *redis, const struct job *jobs, size_t count,
     return read_answers(&batch, table, jobs, count, is_cluster, enqueued_out, err);
 }
 
-bool redis_enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
-                   struct enqueued *enqueued_out, struct error *err)
+static bool enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
+                    struct enqueued *enqueued_out, struct error *err)
 {
     struct redis *redis = redis_of(store);
     CLEANUP(queue_table_done) struct queue_table table = {0};
@@ -265,4 +266,12 @@ bool redis_enqueue(struct store *store, const struct job *jobs, size_t count, us
         return false;
     return store_all(redis, jobs, count, &table, now, enqueued_out, err) &&
            (redis->address.wait_replicas == 0 || wait_for_replicas(redis, &table, err));
+}
+
+bool redis_enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
+                   struct enqueued *enqueued_out, struct error *err)
+{
+    if (redis_of(store)->slot_nodes != NULL && redis_given_any(jobs, count))
+        return redis_given_enqueue(store, jobs, count, now, enqueue, enqueued_out, err);
+    return enqueue(store, jobs, count, now, enqueued_out, err);
 }

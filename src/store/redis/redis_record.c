@@ -18,16 +18,18 @@ bool redis_record_is_outside(const struct job *job)
     return job->payload.length > REDIS_PAYLOAD_INSIDE;
 }
 
-const char *redis_record_how(const struct job *job, char how[3])
+const char *redis_record_how(const struct job *job, char how[REDIS_HOW_SIZE])
 {
     bool plain = job->key == NULL && job->attempts == 0 && job->stalls == 0;
+    bool simple = job->key == NULL && job->idempotency_key == NULL && !job->id_is_given;
 
     if (redis_record_is_outside(job))
         how[0] = plain ? 'P' : 'T';
     else
         how[0] = plain ? 'p' : 't';
-    how[1] = job->key == NULL && job->idempotency_key == NULL ? 's' : 'k';
-    how[2] = '\0';
+    how[1] = simple ? 's' : 'k';
+    how[2] = job->id_is_given ? 'g' : '\0';
+    how[3] = '\0';
     return how;
 }
 

@@ -19,8 +19,10 @@
 
 /* ---- writing ---- */
 
+#define REDIS_HOW_SIZE 4
+
 /* "ps" for a plain job without keys, and so on: see scripts/parts/arrival.lua. */
-const char *redis_record_how(const struct job *job, char how[3]);
+const char *redis_record_how(const struct job *job, char how[REDIS_HOW_SIZE]);
 
 bool redis_record_is_outside(const struct job *job);
 

@@ -69,7 +69,7 @@ static void pack_on_dead(const struct redis *redis, struct buffer *out,
                          const struct settlement *settlement, usec_t now)
 {
     CLEANUP(buffer_done) struct buffer body = BUFFER(WORD_MAX);
-    char key[KEY_MAX], id[UUID_TEXT_SIZE], how[3];
+    char key[KEY_MAX], id[UUID_TEXT_SIZE], how[REDIS_HOW_SIZE];
 
     if (settlement->on_dead == NULL || !is_within_reach(redis, settlement)) {
         for (int i = 0; i < ON_DEAD_FIELDS; i++)

@@ -235,7 +235,7 @@ START_TEST(a_script_is_told_what_it_has_to_look_at)
 {
     AUTO_FREE unsigned char *payload = calloc(1, ways[_i].payload);
     struct job job = job_defaults();
-    char how[3];
+    char how[REDIS_HOW_SIZE];
 
     job.payload = (struct bytes){payload, ways[_i].payload};
     job.key = ways[_i].key;

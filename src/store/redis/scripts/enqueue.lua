@@ -7,7 +7,7 @@
 -- outside, end of its idempotency record.
 -- Answers 'ok' and for each job its state, or 'e' (existed) or 'u' (updated) with state and id; or
 -- 'conflict', the number of the job, the state and the type of its twin; or 'late' for a slot.
--- parts: base record place standing ending twins arrival
+-- parts: base record place standing ending twins elsewhere arrival
 
 local FIRST, WORDS = 7, 6 -- where the jobs start in ARGV, and how many words each has
 
@@ -21,7 +21,7 @@ end
 for i = FIRST, #ARGV, WORDS do
     local q = queues[tonumber(ARGV[i])]
     q.expected = (q.expected or 0) + 1
-    keyed = keyed or sub(ARGV[i + 1], 2) == 'k'
+    keyed = keyed or sub(ARGV[i + 1], 2, 2) == 'k'
 end
 
 local function read_arrivals()
@@ -44,6 +44,7 @@ local function find_conflict()
         local answered = j.idempotency_key ~= ''
             and (seen[by_idempotency] or idempotency_find(q, j.idempotency_key, now))
             or seen[by_id] or call('HEXISTS', q.job, j.id) == 1
+            or is_given(a) and (seen[j.id] or queue_elsewhere(q, j.id))
         if not answered then
             local updates = false
             if j.key ~= '' then
@@ -56,7 +57,7 @@ local function find_conflict()
                 types[by_key], waits[by_key] = j.type, true
             end
             seen[by_idempotency] = j.idempotency_key ~= ''
-            seen[by_id] = not updates
+            seen[by_id], seen[j.id] = not updates, not updates
         end
     end
 end

@@ -8,7 +8,7 @@
 -- and period, the ready member to start behind, then the types that are wanted.
 -- Answers verdicts, is_full, limited_until, the member to go on behind when not all of the queue was
 -- looked at, the jobs' ready members, and their records.
--- parts: base record place standing ending twins leaving arrival settle expiry reclaim limits
+-- parts: base record place standing ending twins leaving elsewhere arrival settle expiry reclaim limits
 
 local RECLAIM_MOST = 1000
 local READY_MOST = 2000

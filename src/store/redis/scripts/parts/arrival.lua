@@ -1,7 +1,7 @@
 -- A job comes in. Looked at in this order: the record of its idempotency key, its id, its key.
 --
 -- An arrival is what the client says of a job: how ('p', 't', 'P' or 'T', the mode of the record, then
--- 's' for a job without keys or 'k'), id, body (the record from the priority on), payload when it is
+-- 's' for a job without keys or 'k', then maybe 'g' for an id that a producer chose), id, body (the record from the priority on), payload when it is
 -- outside, and when the record of the idempotency key ends.
 
 local function next_seq(q)
@@ -69,6 +69,10 @@ local function update_waiting(q, waiting, newcomer, expires, now)
     return 'u' .. waiting.state .. waiting.id
 end
 
+local function is_given(a)
+    return sub(a.how, 3, 3) == 'g'
+end
+
 local function arrival_parse(a)
     local j = job_parse(a.id, sub(a.how, 1, 1) .. ' 0 ' .. a.body)
     j.long_payload = a.payload
@@ -100,6 +104,10 @@ local function arrive(q, a, now)
     end
     if call('HEXISTS', q.job, j.id) == 1 then
         return answer_existing(q, j.id)
+    end
+    local other = is_given(a) and queue_elsewhere(q, j.id)
+    if other then
+        return answer_existing(other, j.id)
     end
     local running
     if j.key ~= '' then

@@ -3,7 +3,7 @@
 --
 -- KEYS: PREFIX:{QUEUE}: and PREFIX:{QUEUE}:state. ARGV: names and values. Answers id, state, and 'new', 'existed' or
 -- 'updated'.
--- parts: base record place standing ending twins arrival
+-- parts: base record place standing ending twins elsewhere arrival
 
 local LAYOUT = 1 -- that this script writes, as NEWEST in src/store/redis/redis_schema.c
 local INSIDE = 1024 -- longer payloads have a hash of their own
@@ -106,7 +106,7 @@ local body = table.concat({said.priority, said.run_at ~= '0' and said.run_at or 
     .. (outside and '' or said.payload)
 local mode = said.key == '' and 'p' or 't'
 local answer, twin = arrive(q, {
-    how = (outside and string.upper(mode) or mode) .. 'k', id = id, body = body,
+    how = (outside and string.upper(mode) or mode) .. 'k' .. (said.id ~= '' and 'g' or ''), id = id, body = body,
     payload = outside and said.payload or '', expires = text_of(tonumber(now) + tonumber(said.idempotency_window)),
 }, moment(now))
 if not answer then
