@@ -159,6 +159,7 @@ static void count_one(struct flights_census *census, const struct flight *flight
         if (census->oldest_waiting == 0 || flight->handed_at < census->oldest_waiting)
             census->oldest_waiting = flight->handed_at;
     }
+    census->unknown += state == HOLD_UNKNOWN && !flight->is_concluded;
     if (state != HOLD_STARTED && state != HOLD_FINISHED)
         return;
     if (!flight->is_concluded && state == HOLD_STARTED)

@@ -27,16 +27,17 @@ struct flight {
     bool is_stray; /* not ours any more; only the end of its run is waited for */
     bool has_hold; /* it is in the lease table */
     struct hold hold;
-    uint64_t number;            /* counts up as jobs are handed out */
-    usec_t handed_at;           /* boot time */
-    bool is_sent;               /* the task is in the rack, or has gone into the socket */
-    bool is_racked;             /* in the rack: nobody can have it who has not started it */
-    bool is_behind;             /* another run of the job is not over here: not sent before that */
-    bool is_probe;              /* of a handler that could not be started */
-    bool is_finished;           /* was, when the audit began */
-    bool is_concluded;          /* its settlement is in the outbox */
-    bool is_kept;               /* and was sent: its queue is away */
-    usec_t kept_until;          /* boot time; its lease has ended then */
+    uint64_t number;    /* counts up as jobs are handed out */
+    usec_t handed_at;   /* boot time */
+    bool is_sent;       /* the task is in the rack, or has gone into the socket */
+    bool is_racked;     /* in the rack: nobody can have it who has not started it */
+    bool is_behind;     /* another run of the job is not over here: not sent before that */
+    bool is_probe;      /* of a handler that could not be started */
+    bool is_finished;   /* was, when the audit began */
+    usec_t wrong_since; /* boot time at which its word was seen to be damaged; 0: it is not */
+    bool is_concluded;  /* its settlement is in the outbox */
+    bool is_kept;       /* and was sent: its queue is away */
+    usec_t kept_until;  /* boot time; its lease has ended then */
     bool wants_halt, is_halted; /* its worker shall stop it; has been told */
     enum halt_reason halt;
     char names[]; /* type and queue of the job: one allocation for most jobs, and a small one */
@@ -78,6 +79,7 @@ struct flights_census {
     size_t waiting;   /* handed out, not started */
     size_t running;   /* started, and no result yet */
     size_t concluded; /* and about to be settled */
+    size_t unknown;   /* whether somebody runs them */
     uint64_t youngest_started;
     usec_t oldest_waiting; /* boot time at which it was handed out; 0: none waits */
 };

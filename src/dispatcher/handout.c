@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "dispatcher/conclude.h"
+#include "dispatcher/damage.h"
 #include "dispatcher/state.h"
 #include "job/outcome.h"
 #include "process/message.h"
@@ -212,6 +213,8 @@ bool handout_check(struct dispatcher *dispatcher, struct error *err)
     const usec_t now = clock_boot();
     struct flight *flight;
 
+    if (census.unknown > 0 && !damage_check(dispatcher, err))
+        return false;
     for (size_t i = 0; census.waiting > 0 && (flight = flights_next(&dispatcher->flights, &i));) {
         const usec_t age = now - flight->handed_at;
 
@@ -226,7 +229,10 @@ bool handout_check(struct dispatcher *dispatcher, struct error *err)
 
 bool handout_is_waited_for(const struct dispatcher *dispatcher)
 {
-    return flights_count(&dispatcher->flights, dispatcher->process->leases).waiting > 0;
+    const struct flights_census census =
+        flights_count(&dispatcher->flights, dispatcher->process->leases);
+
+    return census.waiting > 0 || census.unknown > 0;
 }
 
 static void want_halt(struct dispatcher *dispatcher, struct flight *flight, enum halt_reason reason)

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "dispatcher/conclude.h"
+#include "dispatcher/damage.h"
 #include "dispatcher/obituary.h"
 #include "dispatcher/state.h"
 #include "process/message.h"
@@ -16,19 +17,57 @@
 #include "process/tray.h"
 #include "store/store.h"
 
+#include <sys/wait.h>
+
 static bool is_lost(const struct dispatcher *dispatcher, const struct flight *flight)
 {
     return flight->is_stray ||
            (lease_table_flags(dispatcher->process->leases, flight->hold) & LEASE_LOST);
 }
 
+/* A worker runs other people's code, which may write what looks like a result of somebody else. */
+static bool has(const struct dispatcher *dispatcher, const struct worker_link *link,
+                const struct flight *flight)
+{
+    uint32_t serial;
+
+    switch (lease_table_state(dispatcher->process->leases, flight->hold, &serial)) {
+    case HOLD_STARTED:
+    case HOLD_FINISHED:
+        return serial == link->serial;
+    case HOLD_UNKNOWN: /* somebody else has overwritten its word */
+        return true;
+    case HOLD_FREE:
+    case HOLD_HANDED:
+    case HOLD_REVOKED:
+        break;
+    }
+    return false;
+}
+
+/* What should have been a result, and is none. What it should tell of is found by the audit. */
+static bool bear_garbage(struct worker_link *link, const struct error *err)
+{
+    if (err->code == TH_E_NO_MEMORY)
+        return false;
+    if (!link->has_lied)
+        log_error("process_failed", "name=worker number=%d error=%s", link->number, err->text);
+    link->has_lied = true;
+    return true;
+}
+
 /* A flight may be unknown when its end was settled just before a dispatcher died. */
-static bool take_in(struct dispatcher *dispatcher, struct result *result, struct error *err)
+static bool take_in(struct dispatcher *dispatcher, struct worker_link *link, struct result *result,
+                    struct error *err)
 {
     struct flight *flight = flights_find(&dispatcher->flights, result->hold);
 
     if (!flight || flight->is_concluded)
         return true;
+    if (!has(dispatcher, link, flight)) {
+        error_set(err, TH_E_INTERNAL, "it gave the result of a job that it does not have");
+        return bear_garbage(link, err);
+    }
     if (is_lost(dispatcher, flight)) {
         conclude_silently(dispatcher, flight);
         return true;
@@ -36,21 +75,12 @@ static bool take_in(struct dispatcher *dispatcher, struct result *result, struct
     return conclude_result(dispatcher, flight, result, err);
 }
 
-/* What should have been a result, and is none. What it should tell of is found by the audit. */
-static bool bear_garbage(const struct worker_link *link, const struct error *err)
-{
-    if (err->code == TH_E_NO_MEMORY)
-        return false;
-    log_error("process_failed", "name=worker number=%d error=%s", link->number, err->text);
-    return true;
-}
-
-static bool read_one(struct dispatcher *dispatcher, const struct worker_link *link,
+static bool read_one(struct dispatcher *dispatcher, struct worker_link *link,
                      enum delivery delivery, struct result *result, struct error *err)
 {
     if (delivery == DELIVERY_FAILED)
         return bear_garbage(link, err);
-    return delivery != DELIVERY_DONE || take_in(dispatcher, result, err);
+    return delivery != DELIVERY_DONE || take_in(dispatcher, link, result, err);
 }
 
 static bool read_socket(struct dispatcher *dispatcher, struct worker_link *link, struct error *err)
@@ -69,15 +99,14 @@ static bool read_socket(struct dispatcher *dispatcher, struct worker_link *link,
     return true;
 }
 
-static bool read_tray(struct dispatcher *dispatcher, const struct worker_link *link,
-                      struct error *err)
+static bool read_tray(struct dispatcher *dispatcher, struct worker_link *link, struct error *err)
 {
     struct trays *trays = dispatcher->process->trays;
     struct result result;
     enum delivery delivery;
 
     do {
-        delivery = tray_look(trays, link->number, &dispatcher->outbox.arena, &result, err);
+        delivery = tray_look(trays, link->tray, &dispatcher->outbox.arena, &result, err);
         if (!read_one(dispatcher, link, delivery, &result, err))
             return false;
     } while (delivery != DELIVERY_NONE);
@@ -118,27 +147,41 @@ static bool bury_flight(struct dispatcher *dispatcher, const struct worker_link 
     return conclude_flight(dispatcher, flight, &outcome, err);
 }
 
-static bool bury_worker(struct dispatcher *dispatcher, const struct worker_link *link,
-                        struct error *err)
+/* One that was asked to end, or had nothing to do, is to blame for nothing. */
+static bool has_crashed(const struct worker_link *link)
+{
+    return !WIFEXITED(link->end.status) || WEXITSTATUS(link->end.status) != PROCESS_OK;
+}
+
+static bool bury_worker(struct dispatcher *dispatcher, struct worker_link *link, struct error *err)
 {
     struct flight *flight;
+    bool is_first = !link->is_buried;
     uint32_t serial;
 
+    link->is_buried = true;
     for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
         if (flight->is_concluded)
             continue;
         lease_table_state(dispatcher->process->leases, flight->hold, &serial);
-        if (serial == link->serial && !bury_flight(dispatcher, link, flight, err))
+        if (serial != link->serial)
+            continue;
+        is_first = false;
+        if (!bury_flight(dispatcher, link, flight, err))
             return false;
     }
-    return true;
+    flight = is_first && has_crashed(link) ? damage_find_culprit(dispatcher, link) : NULL;
+    return !flight || bury_flight(dispatcher, link, flight, err);
 }
 
+/* What all of them have left behind comes before what the end of one means. */
 bool results_collect(struct dispatcher *dispatcher, struct error *err)
 {
     for (struct worker_link *link = dispatcher->workers.first; link; link = link->next) {
         if (!read_tray(dispatcher, link, err) || !read_socket(dispatcher, link, err))
             return false;
+    }
+    for (struct worker_link *link = dispatcher->workers.first; link; link = link->next) {
         if (link->has_ended && !bury_worker(dispatcher, link, err))
             return false;
     }
@@ -184,7 +227,8 @@ static bool end_audit(struct dispatcher *dispatcher, struct error *err)
 bool results_audit(struct dispatcher *dispatcher, struct error *err)
 {
     begin_audit(dispatcher);
-    return results_collect(dispatcher, err) && end_audit(dispatcher, err);
+    return results_collect(dispatcher, err) && end_audit(dispatcher, err) &&
+           damage_check(dispatcher, err);
 }
 
 bool results_forget(struct dispatcher *dispatcher, struct error *err)

@@ -40,11 +40,12 @@ bool workers_add(struct workers *workers, const struct order *order, int socket,
         .serial = order->serial,
         .pid = order->pid,
         .socket = socket,
+        .tray = order->tray,
         .has_news = true,
         .next = workers->first,
     };
     workers->first = link;
-    trays_use(workers->trays, link->number);
+    tray_use(workers->trays, link->tray);
     return watch_results(workers, link, err);
 }
 
@@ -65,6 +66,7 @@ void workers_remove(struct workers *workers, struct worker_link *link)
         place = &(*place)->next;
     *place = link->next;
     loop_unwatch(workers->loop, &link->watch);
+    tray_drop(workers->trays, link->tray);
     close(link->socket);
     free(link);
 }
@@ -86,37 +88,15 @@ size_t workers_count(const struct workers *workers)
 
 bool workers_have_room(const struct workers *workers, const struct worker_link *link)
 {
-    return link->looked <= SOCKET_ROOM && !tray_is_filling(workers->trays, link->number);
-}
-
-/* A worker may have the number, and so the tray, of one that has ended. */
-static bool is_tray_held(const struct workers *workers, int number)
-{
-    for (const struct worker_link *link = workers->first; link; link = link->next) {
-        if (link->is_held && link->number == number)
-            return true;
-    }
-    return false;
-}
-
-static void take_trays(struct workers *workers)
-{
-    bool any_held = false;
-
-    for (const struct worker_link *link = workers->first; link; link = link->next)
-        any_held = any_held || link->is_held;
-    for (const struct worker_link *link = workers->first; link; link = link->next) {
-        if (!any_held || !is_tray_held(workers, link->number))
-            tray_take(workers->trays, link->number);
-    }
+    return link->looked <= SOCKET_ROOM && !tray_is_filling(workers->trays, link->tray);
 }
 
 bool workers_take_looked(struct workers *workers, struct error *err)
 {
-    take_trays(workers);
     for (struct worker_link *link = workers->first; link; link = link->next) {
         if (link->is_held)
             continue;
+        tray_take(workers->trays, link->tray);
         if (link->looked > 0 && !result_take(link->socket, link->looked, err))
             return false;
         link->looked = 0;

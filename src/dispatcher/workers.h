@@ -16,11 +16,14 @@ struct worker_link {
     uint32_t serial;
     int pid;
     int socket; /* owned */
+    int tray;
     struct loop_watch watch;
     bool has_news; /* something may be in its socket */
     size_t looked; /* results that were looked at and are not settled yet */
     bool has_ended;
     struct worker_end end; /* then */
+    bool is_buried;        /* its end has been told to its jobs */
+    bool has_lied;         /* it has given what is no result of its own, and that was said */
     bool is_held;          /* one of its results waits for a part of the store: none is taken off */
     struct worker_link *next;
 };

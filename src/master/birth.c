@@ -130,7 +130,7 @@ static bool confine_worker(const struct master *master, const struct process *pr
 {
     return forget_store(master, err) && lower_limits(master, err) &&
            lease_table_restrict(master->leases, err) && rack_restrict(process->rack, err) &&
-           trays_restrict(process->trays, process->number, err) &&
+           trays_restrict(process->trays, process->tray, err) &&
            scoreboard_restrict(master->scoreboard, process->slot, err);
 }
 
@@ -220,6 +220,7 @@ static struct process describe(const struct child_seat *seat, const struct socke
         .leases = master->leases,
         .rack = role->hands_out || role->works ? generation->rack : NULL,
         .trays = role->hands_out || role->works ? master->trays : NULL,
+        .tray = seat->tray,
         .scoreboard = master->scoreboard,
         .slot = seat->slot,
         .control = sockets->control[1],
@@ -248,16 +249,32 @@ static bool fork_one(struct child_seat *seat, struct sockets *sockets, const str
     return true;
 }
 
+static bool enter_ledger(struct child_seat *seat, struct sockets *sockets, struct error *err)
+{
+    struct master *master = seat->master;
+
+    seat->tray = trays_issue(master->trays);
+    if (seat->tray == 0)
+        return error_set(err, TH_E_UNAVAILABLE,
+                         "the results of too many workers that have ended are not settled yet");
+    if (!ledger_add(&master->ledger, seat->number, seat->serial, sockets->results[0], seat->tray,
+                    err)) {
+        trays_return(master->trays, seat->tray);
+        return false;
+    }
+    sockets->results[0] = -1; /* the ledger's now */
+    return true;
+}
+
 static bool fork_worker(struct child_seat *seat, struct sockets *sockets, const struct role *role,
                         struct error *err)
 {
     struct ledger *ledger = &seat->master->ledger;
 
-    if (!ledger_add(ledger, seat->number, seat->serial, sockets->results[0], err))
+    if (!enter_ledger(seat, sockets, err))
         return false;
-    sockets->results[0] = -1; /* the ledger's now */
     if (!fork_one(seat, sockets, role, err)) {
-        ledger_settle(ledger, seat->serial);
+        trays_return(seat->master->trays, ledger_settle(ledger, seat->serial));
         return false;
     }
     ledger_note_start(ledger, seat->serial, seat->pid);

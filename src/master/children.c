@@ -41,7 +41,7 @@ static void hear_report(struct child_seat *seat, const struct report *report)
         return;
     case REPORT_WORKER_SETTLED:
         if (seat->role == ROLE_DISPATCHER)
-            ledger_settle(&seat->master->ledger, report->serial);
+            trays_return(seat->master->trays, ledger_settle(&seat->master->ledger, report->serial));
         return;
     }
 }
@@ -194,7 +194,7 @@ static void vacate(struct child_seat *seat)
     seat->pid = 0;
     scoreboard_leave(seat->master->scoreboard, seat->slot);
     if (seat->number > 0)
-        tray_leave(seat->master->trays, seat->number);
+        tray_leave(seat->master->trays, seat->tray);
     generation_leave(&seat->generation);
 }
 

@@ -18,13 +18,15 @@ static struct ledger_entry **find(struct ledger *ledger, uint32_t serial)
     return place;
 }
 
-bool ledger_add(struct ledger *ledger, int number, uint32_t serial, int results, struct error *err)
+bool ledger_add(struct ledger *ledger, int number, uint32_t serial, int results, int tray,
+                struct error *err)
 {
     struct ledger_entry *entry = calloc(1, sizeof *entry);
 
     if (!entry)
         return error_no_memory(err);
-    *entry = (struct ledger_entry){.number = number, .serial = serial, .results = results};
+    *entry =
+        (struct ledger_entry){.number = number, .serial = serial, .results = results, .tray = tray};
     *find(ledger, serial) = entry;
     return true;
 }
@@ -59,12 +61,15 @@ static void remove_at(struct ledger_entry **place)
     free(entry);
 }
 
-void ledger_settle(struct ledger *ledger, uint32_t serial)
+int ledger_settle(struct ledger *ledger, uint32_t serial)
 {
     struct ledger_entry **place = find(ledger, serial);
 
-    if (*place)
-        remove_at(place);
+    if (!*place)
+        return 0;
+    const int tray = (*place)->tray;
+    remove_at(place);
+    return tray;
 }
 
 static enum delivery tell_start(struct ledger_entry *entry, int socket, struct error *err)
@@ -74,6 +79,7 @@ static enum delivery tell_start(struct ledger_entry *entry, int socket, struct e
         .worker = entry->number,
         .serial = entry->serial,
         .pid = entry->pid,
+        .tray = entry->tray,
     };
     const enum delivery delivery = order_send(socket, &order, entry->results, err);
 

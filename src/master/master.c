@@ -292,10 +292,8 @@ bool master_raise_limits(struct master *master, int workers, struct error *err)
  * no memory. */
 static bool open_shared(struct master *master, struct error *err)
 {
-    const size_t workers = (size_t)roles_seats(ROLE_WORKER, master->config);
-
     if (!lease_table_open(roles_holds(master->config), &master->leases, err) ||
-        !trays_open(workers, &master->trays, err) ||
+        !trays_open(roles_trays(master->config), &master->trays, err) ||
         !scoreboard_open(master->children.count, &master->scoreboard, err))
         return false;
     scoreboard_use(master->scoreboard, children_extent(master));

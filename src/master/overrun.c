@@ -168,6 +168,19 @@ static bool did_kill(const struct overrun *overrun, int status)
            (overrun->is_killed || (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM));
 }
 
+/* As far as the worker has said. */
+static struct hold hold_of(const struct child_seat *seat)
+{
+    const struct scoreboard *board = seat->master->scoreboard;
+    const struct plugin_mark mark = scoreboard_plugin(board, seat->slot);
+    struct slot slot;
+
+    if (mark.plugin != 0)
+        return mark.hold;
+    return scoreboard_read(board, seat->slot, &slot) && slot.state == SLOT_RUNNING ? slot.hold
+                                                                                   : HOLD_NONE;
+}
+
 struct worker_end overrun_end_of(const struct child_seat *seat, int status)
 {
     const struct overrun *overrun = &seat->overrun;
@@ -179,5 +192,6 @@ struct worker_end overrun_end_of(const struct child_seat *seat, int status)
             seat->number > 0 ? scoreboard_plugin(seat->master->scoreboard, seat->slot).plugin : 0,
         .killed_for = was_killed ? overrun->reason : KILL_NONE,
         .killed_hold = was_killed ? overrun->hold : HOLD_NONE,
+        .hold = seat->number > 0 ? hold_of(seat) : HOLD_NONE,
     };
 }

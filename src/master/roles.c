@@ -17,6 +17,9 @@
 #define HOLDS_MIN        2048 /* jobs held beside those of the workers */
 #define HOLDS_PER_WORKER 4
 
+#define TRAYS_MIN  16 /* beside one for each worker */
+#define TRAYS_MORE 64 /* or as many again, up to this */
+
 static int reaper_instances(const struct config *config)
 {
     return config->pool.enable_reaper ? 1 : 0;
@@ -61,4 +64,11 @@ int roles_seats(enum role_id id, const struct config *config)
 size_t roles_holds(const struct config *config)
 {
     return HOLDS_MIN + HOLDS_PER_WORKER * (size_t)roles_seats(ROLE_WORKER, config);
+}
+
+size_t roles_trays(const struct config *config)
+{
+    const size_t seats = (size_t)roles_seats(ROLE_WORKER, config);
+
+    return seats + TRAYS_MIN + (seats < TRAYS_MORE ? seats : TRAYS_MORE);
 }

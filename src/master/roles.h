@@ -44,4 +44,7 @@ int roles_seats(enum role_id id, const struct config *config);
  * and as many again wait to be settled. */
 size_t roles_holds(const struct config *config);
 
+/* How many trays workers can need: those that live, and those that ended a moment ago. */
+size_t roles_trays(const struct config *config);
+
 #endif

@@ -132,6 +132,7 @@ static bool is_to_be_extended(const struct beat *beat, const struct hold_view *v
     case HOLD_HANDED:
     case HOLD_STARTED:
     case HOLD_FINISHED:
+    case HOLD_UNKNOWN: /* the dispatcher is about to find out */
         return !(lease_table_flags(beat->process->leases, view->hold) & LEASE_LOST);
     case HOLD_FREE:
     case HOLD_REVOKED:
@@ -215,7 +216,7 @@ static bool note_lost(struct beat *beat, const struct hold_view *view, enum th_e
     const enum hold_state state = lease_table_state(leases, view->hold, &worker);
     char id[UUID_TEXT_SIZE];
 
-    if (state != HOLD_HANDED && state != HOLD_STARTED)
+    if (state != HOLD_HANDED && state != HOLD_STARTED && state != HOLD_UNKNOWN)
         return false;
     if (!lease_table_flag(leases, view->hold, LEASE_LOST))
         return false;

@@ -8,13 +8,14 @@
  *     secrets   the lease; generation 32 | flags 32      workers do not map them
  *
  * Invariants:
- *   - The word is the entry: what the other two parts say counts only while their generation is
- *     that of the word, and the word is not free.
+ *   - Whether an entry is held, and by which generation, is said by the flags among the secrets,
+ *     where no worker can write; how far it has come, and who has it, by the word.
  *   - A generation begins when its word is published, after the other two parts are filled in. A
- *     dispatcher that dies before that leaves the entry free.
- *   - A word keeps its generation while it is free, so that the next use has another one.
- *   - Whoever copies a lease looks at the word again afterwards: the lease is whole if the word is
- *     still of that generation.
+ *     dispatcher that dies before that leaves a word that says so: the entry is free.
+ *   - An entry is free when its flags say so, and then its word does. The flags keep its generation
+ *     so that the next use has another one.
+ *   - Whoever copies a lease looks at the flags again afterwards: the lease is whole if it is still
+ *     held by that generation.
  */
 #include "process/lease_table.h"
 
@@ -35,6 +36,9 @@
 #define GENERATION_FROM (WORKER_BITS + STATE_BITS)
 #define WORKER_MAX      (((uint32_t)1 << WORKER_BITS) - 1)
 #define STATE_MASK      (((uint32_t)1 << STATE_BITS) - 1)
+
+#define LEASE_HELD  0x80000000u /* a flag beside those of the header: the entry is not free */
+#define LEASE_FLAGS (LEASE_LOST | LEASE_CANCELED)
 
 #define STOP_BITS 44
 #define STOP_MAX  (((uint64_t)1 << STOP_BITS) - 1)
@@ -69,10 +73,15 @@ static uint32_t generation_of(uint64_t word)
     return (uint32_t)(word >> GENERATION_FROM);
 }
 
+static unsigned raw_state_of(uint64_t word)
+{
+    return (unsigned)(word >> WORKER_BITS) & STATE_MASK;
+}
+
 /* What is none of our states was written by a worker gone wrong: nobody can start it either. */
 static enum hold_state state_of(uint64_t word)
 {
-    const unsigned state = (unsigned)(word >> WORKER_BITS) & STATE_MASK;
+    const unsigned state = raw_state_of(word);
 
     return state <= HOLD_REVOKED ? (enum hold_state)state : HOLD_REVOKED;
 }
@@ -80,6 +89,12 @@ static enum hold_state state_of(uint64_t word)
 static uint32_t worker_of(uint64_t word)
 {
     return (uint32_t)word & WORKER_MAX;
+}
+
+/* What an entry shows until its next generation is published; no wild write is likely to. */
+static uint64_t unpublished(uint32_t generation)
+{
+    return make_word(generation - 1, HOLD_REVOKED, WORKER_MAX);
 }
 
 /* Free when the hold is over. It may come from a worker, and name any entry. */
@@ -93,9 +108,18 @@ static uint64_t look(const struct lease_table *table, struct hold hold)
     return generation_of(word) == hold.generation ? word : nothing;
 }
 
+/* Of an entry that exists. */
+static bool is_held_by_flags(const struct lease_table *table, struct hold hold)
+{
+    const uint64_t flags = atomic_load(&table->secrets[hold.entry].flags);
+
+    return flags >> 32 == hold.generation && (flags & LEASE_HELD);
+}
+
+/* What workers cannot see is not asked for where the word is as it should be. */
 static bool is_held(const struct lease_table *table, struct hold hold)
 {
-    return state_of(look(table, hold)) != HOLD_FREE;
+    return lease_table_state(table, hold, NULL) != HOLD_FREE;
 }
 
 /* The one change of a word: from exactly this to that. */
@@ -192,16 +216,17 @@ bool lease_table_restrict(struct lease_table *table, struct error *err)
 /* False when the entry is free, or was freed while we copied. */
 static bool copy_entry(const struct lease_table *table, size_t entry, struct hold_view *view_out)
 {
-    const uint64_t word = atomic_load(&table->words[entry]);
-    const struct hold hold = {(uint32_t)entry, generation_of(word)};
+    const struct secret *secret = &table->secrets[entry];
+    const uint64_t flags = atomic_load(&secret->flags);
+    const struct hold hold = {(uint32_t)entry, (uint32_t)(flags >> 32)};
 
-    if (state_of(word) == HOLD_FREE)
+    if (!(flags & LEASE_HELD))
         return false;
     view_out->hold = hold;
-    view_out->lease = table->secrets[entry].lease;
+    view_out->lease = secret->lease;
     atomic_thread_fence(memory_order_acquire);
     view_out->state = lease_table_state(table, hold, &view_out->worker);
-    return view_out->state != HOLD_FREE;
+    return view_out->state != HOLD_FREE && is_held_by_flags(table, hold);
 }
 
 bool lease_table_next(const struct lease_table *table, size_t *position, struct hold_view *view_out)
@@ -221,7 +246,9 @@ static bool find_free(struct lease_table *table)
     if (!table->free_entries)
         return false;
     for (size_t entry = table->capacity; entry-- > 0;) {
-        if (state_of(atomic_load(&table->words[entry])) == HOLD_FREE)
+        struct hold_view view;
+
+        if (!copy_entry(table, entry, &view))
             table->free_entries[table->free_count++] = (uint32_t)entry;
     }
     return true;
@@ -236,11 +263,15 @@ bool lease_table_hand(struct lease_table *table, const struct held_lease *lease,
     if (table->free_count == 0)
         return false;
     const uint32_t entry = table->free_entries[--table->free_count];
-    const uint32_t generation = generation_of(atomic_load(&table->words[entry])) + 1;
-    /* Nobody shall see anything of the new lease while the word still looks like the old one. */
+    const uint32_t before = (uint32_t)(atomic_load(&table->secrets[entry].flags) >> 32);
+    const uint32_t generation = before + 1;
+    /* One whose dispatcher died before it was published looks held, and so may its word. */
+    atomic_store(&table->secrets[entry].flags, (uint64_t)before << 32);
+    atomic_store(&table->words[entry], unpublished(generation));
+    /* Nobody shall see anything of the new lease while the flags are still those of the old one. */
     atomic_thread_fence(memory_order_release);
     table->secrets[entry].lease = *lease;
-    atomic_store(&table->secrets[entry].flags, (uint64_t)generation << 32);
+    atomic_store(&table->secrets[entry].flags, (uint64_t)generation << 32 | LEASE_HELD);
     atomic_store(&table->stops[entry], make_stop(generation, stop_at));
     atomic_store(&table->words[entry], make_word(generation, HOLD_HANDED, 0));
     *hold_out = (struct hold){entry, generation};
@@ -253,16 +284,21 @@ bool lease_table_revoke(struct lease_table *table, struct hold hold)
                   make_word(hold.generation, HOLD_REVOKED, 0));
 }
 
+void lease_table_mend(struct lease_table *table, struct hold hold, uint32_t worker)
+{
+    assert(table->secrets && worker > 0 && worker <= WORKER_MAX);
+    if (hold.entry < table->capacity && is_held_by_flags(table, hold))
+        atomic_store(&table->words[hold.entry], make_word(hold.generation, HOLD_STARTED, worker));
+}
+
+/* Whatever a worker makes of the word in this moment does not count any more. */
 void lease_table_free(struct lease_table *table, struct hold hold)
 {
-    uint64_t word;
-
-    /* Again when a worker has changed it meanwhile. */
-    do {
-        word = look(table, hold);
-        if (state_of(word) == HOLD_FREE)
-            return;
-    } while (!change(table, hold, word, make_word(hold.generation, HOLD_FREE, 0)));
+    assert(table->secrets);
+    if (hold.entry >= table->capacity || !is_held_by_flags(table, hold))
+        return;
+    atomic_store(&table->secrets[hold.entry].flags, (uint64_t)hold.generation << 32);
+    atomic_store(&table->words[hold.entry], make_word(hold.generation, HOLD_FREE, 0));
     if (table->free_entries)
         table->free_entries[table->free_count++] = hold.entry;
 }
@@ -273,7 +309,7 @@ unsigned lease_table_flags(const struct lease_table *table, struct hold hold)
     if (!is_held(table, hold))
         return 0;
     const uint64_t flags = atomic_load(&table->secrets[hold.entry].flags);
-    return flags >> 32 == hold.generation ? (unsigned)flags : 0;
+    return flags >> 32 == hold.generation ? (unsigned)flags & LEASE_FLAGS : 0;
 }
 
 /* ---- workers ---- */
@@ -305,13 +341,27 @@ usec_t lease_table_stop_at(const struct lease_table *table, struct hold hold)
 
 /* ---- anybody ---- */
 
+/* Of a word that is not what it should be, where more can be seen. */
+static enum hold_state judge(const struct lease_table *table, struct hold hold)
+{
+    const uint64_t word = atomic_load(&table->words[hold.entry]);
+
+    if (!is_held_by_flags(table, hold) || word == unpublished(hold.generation))
+        return HOLD_FREE;
+    return HOLD_UNKNOWN;
+}
+
 enum hold_state lease_table_state(const struct lease_table *table, struct hold hold,
                                   uint32_t *worker_out)
 {
     const uint64_t word = look(table, hold);
+    const unsigned state = raw_state_of(word);
 
     if (worker_out)
         *worker_out = worker_of(word);
+    if (table->secrets && hold.entry < table->capacity &&
+        (state == HOLD_FREE || state > HOLD_REVOKED))
+        return judge(table, hold);
     return state_of(word);
 }
 

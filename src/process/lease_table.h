@@ -20,7 +20,8 @@
  * Started and revoked exclude each other by compare-and-swap; the loser drops the job. Every change
  * names the generation, so that whoever comes late, with an entry that has been used again, changes
  * nothing. When a lease must be given up is a word of its own, which workers can only read; ids,
- * tokens and queues are in a part that they do not map.
+ * tokens and queues are in a part that they do not map, and so is whether an entry is held at all:
+ * a worker that overwrites words hides who has started which job, and nothing else.
  */
 #ifndef PROCESS_LEASE_TABLE_H
 #define PROCESS_LEASE_TABLE_H
@@ -39,6 +40,7 @@ enum hold_state {
     HOLD_STARTED,
     HOLD_FINISHED,
     HOLD_REVOKED,
+    HOLD_UNKNOWN, /* held, but its word was overwritten; for those that see more than the words */
 };
 
 /* One use of one entry. */
@@ -93,6 +95,9 @@ bool lease_table_next(const struct lease_table *table, size_t *position,
 bool lease_table_hand(struct lease_table *table, const struct held_lease *lease, usec_t stop_at,
                       struct hold *hold_out) MUST_CHECK;
 bool lease_table_revoke(struct lease_table *table, struct hold hold) MUST_CHECK;
+
+/* One whose word cannot be right is started by this worker, as was found out. */
+void lease_table_mend(struct lease_table *table, struct hold hold, uint32_t worker);
 void lease_table_free(struct lease_table *table, struct hold hold);
 unsigned lease_table_flags(const struct lease_table *table, struct hold hold);
 

@@ -36,7 +36,7 @@ bool message_pair(int ends_out[2], struct error *err) MUST_CHECK;
 /* ---- master and its children ---- */
 
 enum order_kind {
-    ORDER_WORKER_STARTED, /* dispatcher: worker, serial, pid; with the end of its result socket */
+    ORDER_WORKER_STARTED, /* dispatcher: worker, serial, pid, tray; with the end of its socket */
     ORDER_WORKER_ENDED,   /* dispatcher: serial, end; nothing of it is left alive */
     ORDER_PAUSE,          /* dispatcher: reserve nothing, give back what nobody started */
     ORDER_RESUME,         /* dispatcher */
@@ -63,6 +63,7 @@ struct worker_end {
     uint32_t plugin; /* that it was inside of, as config/plugin_id.h counts; 0: none */
     enum kill_reason killed_for;
     struct hold killed_hold; /* the run that it was killed for; it may have just begun another */
+    struct hold hold;        /* what it ran, by its own word; HOLD_NONE: nothing */
 };
 
 struct order {
@@ -70,6 +71,7 @@ struct order {
     int worker;      /* its number, 1 and up */
     uint32_t serial; /* of its process; never used twice in a pool's life */
     int pid;
+    int tray; /* where its results are */
     struct worker_end end;
 };
 

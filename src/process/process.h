@@ -47,6 +47,7 @@ struct process {
     struct lease_table *leases;
     struct rack *rack;   /* dispatcher and workers; others: NULL */
     struct trays *trays; /* dispatcher and workers; others: NULL */
+    int tray;            /* a worker's own; others: 0 */
     struct scoreboard *scoreboard;
     size_t slot;
 

@@ -233,7 +233,7 @@ static bool tell_news(const struct worker *worker, struct error *err)
 
 static bool give_result(struct worker *worker, const struct result *result, struct error *err)
 {
-    if (tray_put(worker->process->trays, worker->process->number, result))
+    if (tray_put(worker->process->trays, worker->process->tray, result))
         return tell_news(worker, err);
     return send_result(worker, result, err);
 }
@@ -413,13 +413,13 @@ static bool wait_for_task(struct worker *worker, struct error *err)
     struct process *process = worker->process;
     bool waited = true;
 
-    tray_set_asleep(process->trays, process->number, true);
+    tray_set_asleep(process->trays, process->tray, true);
     if (!rack_has_more(process->rack)) {
         waited = loop_watch(process->loop, &worker->tasks, LOOP_READ | LOOP_ALONE, err) &&
                  loop_step(process->loop, err);
         loop_unwatch(process->loop, &worker->tasks);
     }
-    tray_set_asleep(process->trays, process->number, false);
+    tray_set_asleep(process->trays, process->tray, false);
     return waited;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 #include "process/lease_table.h"
+#include "process/scribble.h"
 #include "suites.h"
 
 #include <sched.h>
@@ -95,6 +96,8 @@ static struct hold hold_in(enum hold_state wanted)
     case HOLD_REVOKED:
         ck_assert(lease_table_revoke(table, hold));
         break;
+    case HOLD_UNKNOWN:
+        ck_abort_msg("nobody of ours leaves one so");
     }
     ck_assert_int_eq(state(hold), wanted);
     return hold;
@@ -605,6 +608,51 @@ START_TEST(a_dispatcher_killed_at_any_moment_leaves_whole_leases_or_none)
 }
 END_TEST
 
+/* ---- wild writes ---- */
+
+static const int wild[] = {0xff, 0x7f, 0x21, 0x00};
+
+static void overwrite(int byte)
+{
+    if (fork() == 0) {
+        if (lease_table_restrict(table, &err))
+            scribble(byte);
+        _exit(0);
+    }
+    ck_assert_int_gt(wait(NULL), 0);
+}
+
+START_TEST(words_that_were_overwritten_hide_who_runs_what_and_nothing_else)
+{
+    const struct hold freed = hold_in(HOLD_FREE);
+    const struct hold started = hold_in(HOLD_STARTED);
+    const struct hold handed = hand(2);
+    struct hold_view view;
+    size_t position = 0;
+    uint32_t worker;
+
+    ck_assert(lease_table_flag(table, started, LEASE_CANCELED));
+    overwrite(wild[_i]);
+    ck_assert_int_eq(state(freed), HOLD_FREE);
+    ck_assert_int_eq(state(started), HOLD_UNKNOWN);
+    ck_assert_int_eq(state(handed), HOLD_UNKNOWN);
+    ck_assert_uint_eq(lease_table_flags(table, started), LEASE_CANCELED);
+    ck_assert_int_eq(lease_table_stop_at(table, started), SECONDS(10));
+    ck_assert(lease_table_next(table, &position, &view) && is_whole(&view.lease));
+    ck_assert(lease_table_next(table, &position, &view) && is_whole(&view.lease));
+    ck_assert(!lease_table_next(table, &position, &view));
+
+    lease_table_mend(table, started, WORKER);
+    ck_assert_int_eq(lease_table_state(table, started, &worker), HOLD_STARTED);
+    ck_assert_uint_eq(worker, WORKER);
+    ck_assert(!lease_table_revoke(table, handed));
+    lease_table_free(table, handed);
+    lease_table_free(table, started);
+    for (unsigned char i = 0; i < CAPACITY; i++)
+        ck_assert_int_eq(state(hand(i)), HOLD_HANDED);
+}
+END_TEST
+
 Suite *lease_table_suite(void)
 {
     Suite *suite = suite_create("process/lease_table");
@@ -637,6 +685,9 @@ Suite *lease_table_suite(void)
     tcase_add_checked_fixture(restricting, setup, teardown);
     tcase_add_test(restricting, a_worker_can_write_words_and_read_stops_and_reach_nothing_else);
     tcase_add_test(restricting, a_worker_does_its_work_in_a_restricted_table);
+    tcase_add_loop_test(restricting,
+                        words_that_were_overwritten_hide_who_runs_what_and_nothing_else, 0,
+                        COUNT_OF(wild));
     tcase_add_loop_test_raise_signal(restricting, a_worker_that_reaches_for_leases_ends, SIGABRT, 0,
                                      COUNT_OF(forbidden));
     suite_add_tcase(suite, restricting);

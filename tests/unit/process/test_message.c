@@ -36,14 +36,14 @@ START_TEST(both_ends_are_close_on_exec_and_do_not_block)
 END_TEST
 
 static const struct order orders[] = {
-    {ORDER_WORKER_STARTED, 3, 4000000000u, 4711, {0}},
-    {ORDER_WORKER_ENDED, 1, 17, 4712, {9, 2, KILL_TIMEOUT, {5, 6}}},
-    {ORDER_PAUSE, 0, 0, 0, {0}},
-    {ORDER_RESUME, 0, 0, 0, {0}},
-    {ORDER_DRAIN, 0, 0, 0, {0}},
-    {ORDER_STOP, 0, 0, 0, {0}},
-    {ORDER_EXIT, 0, 0, 0, {.status = -1}},
-    {ORDER_RETIRE, 0, 0, 0, {0}},
+    {ORDER_WORKER_STARTED, 3, 4000000000u, 4711, 5, {0}},
+    {ORDER_WORKER_ENDED, 1, 17, 4712, 0, {9, 2, KILL_TIMEOUT, {5, 6}, {7, 8}}},
+    {ORDER_PAUSE, 0, 0, 0, 0, {0}},
+    {ORDER_RESUME, 0, 0, 0, 0, {0}},
+    {ORDER_DRAIN, 0, 0, 0, 0, {0}},
+    {ORDER_STOP, 0, 0, 0, 0, {0}},
+    {ORDER_EXIT, 0, 0, 0, 0, {.status = -1}},
+    {ORDER_RETIRE, 0, 0, 0, 0, {0}},
 };
 
 START_TEST(an_order_arrives_as_it_was_sent)

@@ -4,6 +4,7 @@
  */
 #include "base/arena.h"
 #include "base/error.h"
+#include "process/scribble.h"
 #include "process/tray.h"
 #include "suites.h"
 
@@ -23,7 +24,10 @@ static struct error err;
 static void setup(void)
 {
     ck_assert_msg(trays_open(SEATS, &trays, &err), "%s", err.text);
-    trays_use(trays, OTHER);
+    for (int tray = FIRST; tray <= SEATS; tray++)
+        ck_assert_int_eq(trays_issue(trays), tray);
+    tray_use(trays, FIRST);
+    tray_use(trays, OTHER);
 }
 
 static void teardown(void)
@@ -70,7 +74,7 @@ END_TEST
 
 static void die_as_dispatcher(void)
 {
-    trays_use(trays, SEATS);
+    tray_use(trays, SEATS);
     expect(SEATS, 1);
     tray_take(trays, SEATS);
     expect(SEATS, 2);
@@ -87,7 +91,7 @@ START_TEST(a_dispatcher_that_dies_leaves_what_it_has_not_taken)
         die_as_dispatcher();
     ck_assert_int_gt(wait(&status), 0);
     ck_assert_int_eq(status, 0);
-    trays_use(trays, SEATS);
+    tray_use(trays, SEATS);
     expect(SEATS, 2);
     expect(SEATS, 3);
     expect_nothing(SEATS);
@@ -102,9 +106,42 @@ START_TEST(a_worker_that_dies_leaves_its_results)
         raise(SIGKILL);
     }
     ck_assert_int_gt(wait(NULL), 0);
+    ck_assert_msg(trays_issue(trays) == 0, "and nobody gets its tray before they are settled");
     expect(OTHER, 5);
-    ck_assert(put(OTHER, 6)); /* the next worker in its place */
-    expect(OTHER, 6);
+}
+END_TEST
+
+static const int wild[] = {0xff, 0x7f, 0x01, 0x00};
+
+/* Some counts lie before what was looked at: nothing may be read again, or for ever. */
+START_TEST(a_wild_write_ends_with_its_worker)
+{
+    struct result result;
+    size_t read = 0;
+
+    for (uint32_t i = 0; i < 10; i++)
+        ck_assert(put(OTHER, i));
+    expect(OTHER, 0);
+    if (fork() == 0) {
+        if (!trays_restrict(trays, OTHER, &err))
+            _exit(1);
+        scribble(wild[_i]);
+        _exit(0);
+    }
+    ck_assert_int_gt(wait(NULL), 0);
+    while (tray_look(trays, OTHER, &arena, &result, &err) != DELIVERY_NONE)
+        ck_assert_uint_lt(read++, 5000);
+    tray_take(trays, OTHER);
+    tray_drop(trays, OTHER);
+    trays_return(trays, OTHER);
+
+    ck_assert_int_eq(trays_issue(trays), OTHER);
+    tray_use(trays, OTHER);
+    ck_assert(!trays_have_news(trays));
+    ck_assert_uint_eq(trays_sleepers(trays), 0);
+    ck_assert(put(OTHER, 7));
+    expect(OTHER, 7);
+    expect_nothing(OTHER);
 }
 END_TEST
 
@@ -185,6 +222,7 @@ Suite *tray_suite(void)
     tcase_add_test(results, results_come_in_order_and_from_their_worker);
     tcase_add_test(results, a_dispatcher_that_dies_leaves_what_it_has_not_taken);
     tcase_add_test(results, a_worker_that_dies_leaves_its_results);
+    tcase_add_loop_test(results, a_wild_write_ends_with_its_worker, 0, COUNT_OF(wild));
     tcase_add_test(results, a_full_tray_refuses_until_something_was_taken);
     tcase_add_test(results, a_result_that_does_not_fit_is_refused);
     suite_add_tcase(suite, results);

@@ -1,0 +1,111 @@
+/*
+ * damage.c - jobs whose word in the lease table was overwritten by a worker gone wrong.
+ */
+#include "dispatcher/damage.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "dispatcher/conclude.h"
+#include "dispatcher/state.h"
+#include "process/process.h"
+#include "process/scoreboard.h"
+
+/* For a worker to show what it has just started, and for us to be told of a worker. */
+#define PATIENCE USEC_PER_SEC
+
+static bool is_wrong(const struct dispatcher *dispatcher, const struct flight *flight)
+{
+    uint32_t serial;
+
+    switch (lease_table_state(dispatcher->process->leases, flight->hold, &serial)) {
+    case HOLD_HANDED:
+        return false;
+    case HOLD_STARTED:
+    case HOLD_FINISHED:
+        return !workers_find(&dispatcher->workers, serial);
+    case HOLD_FREE:
+    case HOLD_REVOKED: /* not by us: it would be concluded */
+    case HOLD_UNKNOWN:
+        break;
+    }
+    return true;
+}
+
+/* The living worker that shows this job as its own; NULL: none. */
+static const struct worker_link *find_runner(const struct dispatcher *dispatcher, struct hold hold)
+{
+    const struct scoreboard *board = dispatcher->process->scoreboard;
+    struct slot slot;
+
+    for (size_t i = 0; i < scoreboard_slots(board); i++) {
+        if (!scoreboard_read(board, i, &slot) || slot.state != SLOT_RUNNING ||
+            !hold_equal(slot.hold, hold))
+            continue;
+        const struct worker_link *link = workers_find(&dispatcher->workers, slot.serial);
+
+        if (link && !link->has_ended)
+            return link;
+    }
+    return NULL;
+}
+
+static bool set_right(struct dispatcher *dispatcher, struct flight *flight, struct error *err)
+{
+    const struct worker_link *runner = find_runner(dispatcher, flight->hold);
+
+    flight->wrong_since = 0;
+    if (runner)
+        lease_table_mend(dispatcher->process->leases, flight->hold, runner->serial);
+    else if (flight->is_stray)
+        conclude_silently(dispatcher, flight);
+    else
+        return conclude_release(dispatcher, flight, err);
+    return true;
+}
+
+bool damage_check(struct dispatcher *dispatcher, struct error *err)
+{
+    const usec_t now = clock_boot();
+    struct flight *flight;
+    size_t mended = 0;
+
+    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
+        if (flight->is_concluded || !is_wrong(dispatcher, flight)) {
+            flight->wrong_since = 0;
+            continue;
+        }
+        if (flight->wrong_since == 0)
+            flight->wrong_since = now;
+        if (now - flight->wrong_since < PATIENCE)
+            continue;
+        if (!set_right(dispatcher, flight, err))
+            return false;
+        mended++;
+    }
+    if (mended > 0)
+        log_error("leases_damaged", "jobs=%zu error=%s", mended,
+                  "a worker has overwritten memory that it shares with others");
+    return true;
+}
+
+static bool is_unknown(const struct dispatcher *dispatcher, const struct flight *flight)
+{
+    return flight && !flight->is_concluded &&
+           lease_table_state(dispatcher->process->leases, flight->hold, NULL) == HOLD_UNKNOWN;
+}
+
+struct flight *damage_find_culprit(const struct dispatcher *dispatcher,
+                                   const struct worker_link *link)
+{
+    struct flight *flight = flights_find(&dispatcher->flights, link->end.hold);
+    struct flight *oldest = NULL;
+
+    if (is_unknown(dispatcher, flight))
+        return flight;
+    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
+        if ((!oldest || flight->number < oldest->number) && is_unknown(dispatcher, flight) &&
+            !find_runner(dispatcher, flight->hold))
+            oldest = flight;
+    }
+    return oldest;
+}
