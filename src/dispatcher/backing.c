@@ -62,6 +62,7 @@ bool backing_open(struct dispatcher *dispatcher, struct error *err)
     const struct store_options options = {
         .migrate = dispatcher->config->pool.migrate,
         .max_payload = (size_t)dispatcher->config->max_payload,
+        .deadline = lease_deadline(dispatcher->config->pool.lease),
     };
     struct store *store = NULL;
 

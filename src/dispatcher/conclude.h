@@ -22,7 +22,7 @@ bool conclude_result(struct dispatcher *dispatcher, struct flight *flight, struc
 bool conclude_flight(struct dispatcher *dispatcher, struct flight *flight,
                      const struct outcome *outcome, struct error *err) MUST_CHECK;
 
-/* Given back as it was, nothing counted. */
+/* Given back by us who never started it: nothing is counted, also if its lease has ended. */
 bool conclude_release(struct dispatcher *dispatcher, struct flight *flight,
                       struct error *err) MUST_CHECK;
 

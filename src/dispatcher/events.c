@@ -76,10 +76,12 @@ void events_log(const struct flight *flight, const struct settlement *settlement
     if (verdict == TH_OK && settlement->kind == SETTLE_ACK && !log_is_on(LEVEL_INFO))
         return;
     uuid_format(&flight->job.id, id);
-    if (verdict == TH_OK)
+    if (verdict == TH_OK) {
         log_settled(&flight->job, id, settlement);
-    else
-        log_warning("settlement_refused", "job=%s type=%s settlement=%s verdict=%s", id,
-                    flight->job.type, settlement_kind_name(settlement->kind),
-                    error_code_name(verdict));
+        return;
+    }
+    /* Whoever has what we never started took nothing from us. */
+    log_at(settlement_is_unstarted(settlement) ? LEVEL_DEBUG : LEVEL_WARNING, "settlement_refused",
+           "job=%s type=%s settlement=%s verdict=%s", id, flight->job.type,
+           settlement_kind_name(settlement->kind), error_code_name(verdict));
 }

@@ -73,6 +73,12 @@ static void measure(struct dispatcher *dispatcher, const struct job_list *jobs, 
     queues_conclude(&dispatcher->queues, clock_shift);
 }
 
+/* What comes so late is better given back than started: its lease is half over. */
+static bool is_late(const struct dispatcher *dispatcher, usec_t stop_at)
+{
+    return clock_boot() > stop_at - dispatcher->config->pool.lease / 6;
+}
+
 bool exchange_take_in_job(struct dispatcher *dispatcher, const struct job *job, usec_t stop_at,
                           struct error *err)
 {
@@ -85,6 +91,8 @@ bool exchange_take_in_job(struct dispatcher *dispatcher, const struct job *job, 
     if (job->stalls > 0)
         log_warning("job_stalled", "job=%s type=%s queue=%s stalls=%d", uuid_format(&job->id, id),
                     job->type, job->queue, job->stalls);
+    if (is_late(dispatcher, stop_at))
+        return conclude_release(dispatcher, flight, err);
     flight->is_behind = job->stalls > 0 && handout_lose(dispatcher, &job->id);
     if (!conclude_early(dispatcher, flight, job->payload, &concluded, err))
         return false;

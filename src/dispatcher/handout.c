@@ -251,13 +251,12 @@ static bool heed_flags(struct dispatcher *dispatcher, struct flight *flight, uns
                                       .run = {.exit_code = JOB_NO_EXIT_CODE}};
     const bool lost = flags & LEASE_LOST;
 
-    if (!lease_table_revoke(dispatcher->process->leases, flight->hold))
+    if (!lease_table_revoke(dispatcher->process->leases, flight->hold)) {
         want_halt(dispatcher, flight, lost ? HALT_LOST_LEASE : HALT_CANCEL);
-    else if (lost)
-        conclude_silently(dispatcher, flight);
-    else
-        return conclude_flight(dispatcher, flight, &cancelled, err);
-    return true;
+        return true;
+    }
+    return lost ? conclude_release(dispatcher, flight, err) /* if nobody else has it by now */
+                : conclude_flight(dispatcher, flight, &cancelled, err);
 }
 
 bool handout_heed_flags(struct dispatcher *dispatcher, struct error *err)

@@ -111,19 +111,13 @@ static bool adopt_table(struct dispatcher *dispatcher, const struct job_list *he
     return true;
 }
 
-/* Leased to us, and nobody knows: the answer was lost, or the dispatcher that had it. One whose
- * lease is half over is better given back than started. */
+/* Leased to us, and nobody knows: the answer was lost, or the dispatcher that had it. */
 static bool take_in(struct dispatcher *dispatcher, const struct job *job, struct error *err)
 {
     const usec_t lease = dispatcher->config->pool.lease;
     const usec_t left = job->expires_at - store_now(dispatcher->store);
-    const usec_t stop_at = clock_boot() + left - lease / 3;
 
-    if (left >= lease / 2)
-        return exchange_take_in_job(dispatcher, job, stop_at, err);
-
-    struct flight *flight = flight_new(dispatcher->config, job);
-    return flight ? conclude_release(dispatcher, flight, err) : error_no_memory(err);
+    return exchange_take_in_job(dispatcher, job, clock_boot() + left - lease / 3, err);
 }
 
 bool recovery_run(struct dispatcher *dispatcher, struct error *err)

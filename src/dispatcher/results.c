@@ -131,12 +131,12 @@ static bool bury_flight(struct dispatcher *dispatcher, const struct worker_link 
         return true;
     }
     obituary_write(&facts, &obituary);
-    if (dispatcher->is_stopping || obituary.kind == OUTCOME_RELEASED)
-        return conclude_release(dispatcher, flight, err);
-
-    const bool cancelled = flight->wants_halt && flight->halt == HALT_CANCEL;
+    const bool released = dispatcher->is_stopping || obituary.kind == OUTCOME_RELEASED;
+    const bool cancelled = !released && flight->wants_halt && flight->halt == HALT_CANCEL;
     const struct outcome outcome = {
-        .kind = cancelled ? OUTCOME_CANCELLED : obituary.kind,
+        .kind = released    ? OUTCOME_RELEASED
+                : cancelled ? OUTCOME_CANCELLED
+                            : obituary.kind,
         .error = arena_text(&dispatcher->outbox.arena, obituary.error),
         .run = {.worker = link->number,
                 .started_at = flight->job.started_at,

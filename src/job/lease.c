@@ -69,6 +69,11 @@ usec_t lease_grace(usec_t stop_at, usec_t lease_for, usec_t kill_grace, usec_t n
     return left < kill_grace ? left : kill_grace;
 }
 
+usec_t lease_deadline(usec_t lease_for)
+{
+    return lease_for / 6;
+}
+
 usec_t lease_renewal_interval(usec_t heartbeat_interval, usec_t lease_for)
 {
     usec_t third = lease_for / 3;

@@ -40,6 +40,10 @@ enum th_error_code lease_check(enum job_state state, usec_t expires_at,
  * sleep, that the lease could end within a sixth of it. */
 usec_t lease_grace(usec_t stop_at, usec_t lease_for, usec_t kill_grace, usec_t now);
 
+/* How long a call to the store may take at most that reserves or extends: a sixth of the lease.
+ * What was asked for then comes long before its lease ends, and there is time to ask again. */
+usec_t lease_deadline(usec_t lease_for);
+
 /* How often a lease of this length is extended: min(heartbeat_interval, lease / 3). */
 usec_t lease_renewal_interval(usec_t heartbeat_interval, usec_t lease_for);
 

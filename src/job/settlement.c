@@ -166,6 +166,11 @@ bool settlement_instead_of_run(const struct job *job, const struct job_limits *l
     return true;
 }
 
+bool settlement_is_unstarted(const struct settlement *settlement)
+{
+    return settlement->kind == SETTLE_RELEASE && !settlement->has_run;
+}
+
 bool settlement_is_over(enum th_error_code verdict)
 {
     switch (verdict) {

@@ -64,6 +64,10 @@ struct settlement settlement_decide(const struct job *job, const struct outcome 
 bool settlement_instead_of_run(const struct job *job, const struct job_limits *limits,
                                struct settlement *settlement_out) MUST_CHECK;
 
+/* Whether the job is given back by who never started it. Then nothing can have happened: the token
+ * is enough, also after the lease has ended, and nobody has to count a stall. */
+bool settlement_is_unstarted(const struct settlement *settlement);
+
 /* Whether an answer means that a repeated settlement needs no further repeating. */
 bool settlement_is_over(enum th_error_code verdict);
 

@@ -69,6 +69,7 @@ int heartbeater_main(struct process *process)
         .pass = send_beat,
         .leave = remove_pool,
         .max_silence = heartbeater.interval,
+        .deadline = lease_deadline(pool->lease),
         .context = &heartbeater,
     };
     return periodic_run(process, &periodic);

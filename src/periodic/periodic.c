@@ -56,6 +56,7 @@ static bool open_store(struct runner *runner, struct error *err)
         .folder = config->folder,
         .migrate = config->pool.migrate,
         .max_payload = config->max_payload,
+        .deadline = runner->periodic->deadline,
     };
 
     if (runner->store)

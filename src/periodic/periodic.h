@@ -31,6 +31,9 @@ struct periodic {
 
     /* While the store is away it is tried at least this often; 0: as outage.h has it. */
     usec_t max_silence;
+
+    /* Of each call to the store; 0: as store.h has it. */
+    usec_t deadline;
     void *context;
 };
 

@@ -12,7 +12,8 @@
  *       now < expires_at, and at expires_at it has ended.
  *   P2  A settlement needs the valid lease, takes effect once, and is safe to repeat: an ended
  *       job answers the same kind with the same token with TH_OK. Checked in this order:
- *       not_found, not_running, lease_expired, lease_mismatch.
+ *       not_found, not_running, lease_expired, lease_mismatch. A release of what was never
+ *       started (settlement_is_unstarted()) needs only the token, until somebody else has the job.
  *   P3  Within one queue, jobs are reserved by (priority, due, sequence). Release and reclaim
  *       keep the place; retry, snooze and updates set due anew.
  *   P4  A call that returns false changed nothing, unless err->code is TH_E_UNCERTAIN: the
@@ -30,7 +31,7 @@
  *   P9  What is answered is durable, as far as the backend can: enqueue and settle answer after
  *       the commit. Whoever sleeps in wait is woken after the commit, never before.
  *   P10 Times are int64 microseconds and payloads are bytes: both come back exactly.
- *   P11 Every call ends within CALL_DEADLINE; what could not be done is TH_E_UNAVAILABLE.
+ *   P11 Every call ends within the store's deadline; what could not be done is TH_E_UNAVAILABLE.
  */
 #ifndef STORE_DRIVER_H
 #define STORE_DRIVER_H
@@ -39,7 +40,7 @@
 #include "store/store.h"
 #include "store/url.h"
 
-/* How long a call may wait for the backend before it gives up. */
+/* How long a call may wait for the backend before it gives up, if nobody wants it sooner. */
 #define CALL_DEADLINE (5 * USEC_PER_SEC)
 
 struct store_driver;
@@ -49,6 +50,7 @@ struct store {
     const struct store_driver *driver; /* set by open */
     char *name;                        /* owned; the URL without secrets */
     size_t max_payload;
+    usec_t deadline;       /* of each call; 0, while it is opened: CALL_DEADLINE */
     usec_t clock_offset;   /* the database's time minus clock_boot(), which never jumps */
     usec_t clock_asked_at; /* clock_boot() at which that was measured */
 };
@@ -123,6 +125,12 @@ struct store_driver {
     bool (*set_paused)(struct store *store, const char *queue, usec_t paused_at,
                        struct error *err); /* 0 resumes */
 };
+
+/* When a call that begins now has to give up, on clock_boot(). */
+usec_t store_deadline(const struct store *store);
+
+/* What a store that is opened so has for each call. */
+usec_t store_patience(const struct store_options *options);
 
 /* A zeroed item at the end; NULL when out of memory. The items move when the list grows. */
 struct pool *pool_list_add(struct pool_list *list) MUST_CHECK;

@@ -61,6 +61,17 @@ bool store_check_url(const char *url_text, struct error *err)
     return driver->check_url(&url, err);
 }
 
+usec_t store_patience(const struct store_options *options)
+{
+    return options->deadline > 0 && options->deadline < CALL_DEADLINE ? options->deadline
+                                                                      : CALL_DEADLINE;
+}
+
+usec_t store_deadline(const struct store *store)
+{
+    return clock_boot() + (store->deadline != 0 ? store->deadline : CALL_DEADLINE);
+}
+
 /* As if the answer had taken half of the time that the question took. */
 static bool measure_clock(struct store *store, struct error *err)
 {
@@ -102,6 +113,7 @@ bool store_open(const char *url_text, const struct store_options *options, struc
         return driver->check_url(&url, err);
     if (!driver->open(&url, options, &store, err))
         return false;
+    store->deadline = store_patience(options);
     store->max_payload = options->max_payload != 0 ? options->max_payload : JOB_PAYLOAD_DEFAULT;
     store->name = strdup(url.shown);
     if (store->name == NULL || !measure_clock(store, err)) {

@@ -31,6 +31,8 @@ struct store_options {
     bool any_schema;    /* open it whatever its version is: only for store_schema() */
     bool writable;      /* refuse a PostgreSQL server that can only be read from */
     size_t max_payload; /* 0 is JOB_PAYLOAD_DEFAULT */
+    usec_t deadline;    /* of each call once it is open: after so long it gives up; 0 is 5 s, and
+                         * nothing is longer */
 };
 
 /* Whether this build has a backend for such a URL, which takes its options; nothing is opened. */

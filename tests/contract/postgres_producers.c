@@ -36,7 +36,8 @@ static bool write_sql(struct postgres *postgres, struct buffer *sql, const struc
     CLEANUP(buffer_done) struct buffer specs = BUFFER(SQL_MAX);
 
     write_specs(&specs, jobs, count);
-    if (!buffer_ok(&specs, err) || !postgres_connect(postgres, postgres_deadline(), err))
+    if (!buffer_ok(&specs, err) ||
+        !postgres_connect(postgres, store_deadline(&postgres->base), err))
         return false;
     char *literal = PQescapeLiteral(postgres->conn, buffer_str(&specs), specs.length);
     buffer_printf(
@@ -56,7 +57,7 @@ static bool enqueue_by_sql(struct store *store, const struct job *jobs, size_t c
     PGresult *result = NULL;
 
     if (!write_sql(postgres, &sql, jobs, count, now, err) ||
-        !postgres_ask(postgres, buffer_str(&sql), postgres_deadline(), &result, err))
+        !postgres_ask(postgres, buffer_str(&sql), store_deadline(&postgres->base), &result, err))
         return false;
     heads_forget(&postgres->heads);
     for (int i = 0; i < PQntuples(result); i++) {

@@ -71,6 +71,7 @@ static void assert_refused_by_ref(enum settlement_kind kind, enum situation situ
     if (!by_ref)
         claim.ref = 0;
     struct settlement settlement = claim_settlement(&claim, kind);
+    settlement.has_run = kind == SETTLE_RELEASE; /* what was never started needs no valid lease */
     ASSERT_VERDICT(scene_settle(&scene, &settlement, now), refusal_expected(situation));
     assert_queue_unchanged(&scene, before);
 }

@@ -338,6 +338,47 @@ START_TEST(a_call_ends_in_time_however_many_wait_before_it)
 }
 END_TEST
 
+static void reserve_in_vain(struct companion *parent, const struct scene *scene,
+                            const void *context)
+{
+    CLEANUP(job_list_done) struct job_list taken = {0};
+    const struct store_options options = {.deadline = SECONDS(1) / 5};
+    const struct queue_share share = {.queue = scene->queue, .max = 1};
+    const struct reservation wanted = {.queues = &share,
+                                       .queue_count = 1,
+                                       .pool = POOL,
+                                       .batch = batch_fresh(),
+                                       .lease_for = SECONDS(1)};
+    struct store *store = NULL;
+    struct error err = {0};
+
+    (void)context;
+    child_must(store_open(scene->url, &options, &store, &err), &err);
+    companion_tell(parent, 'o');
+    companion_hear(parent);
+    const usec_t start = clock_boot();
+    child_must(!store_reserve(store, &wanted, NOW, &taken, &err), &err);
+    companion_tell(parent, clock_boot() - start < SECONDS(2) ? 'i' : 'l');
+    store_close(&store);
+}
+
+/* One who reserves for a short lease must not be answered after its end. */
+START_TEST(a_call_ends_within_the_deadline_of_its_store)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    struct uuid id = scene_add(&scene);
+    struct companion pool = companion_start(&scene, reserve_in_vain, NULL);
+
+    ck_assert_int_eq(companion_hear(&pool), 'o');
+    struct companion blocker = companion_block_store(&scene);
+    companion_tell(&pool, 'g');
+    ck_assert_int_eq(companion_hear(&pool), 'i');
+    companion_end(&pool);
+    companion_kill(&blocker);
+    ASSERT_STATE(&scene, &id, JOB_READY);
+}
+END_TEST
+
 Suite *faults_suite(void)
 {
     Suite *suite = suite_create("faults");
@@ -358,6 +399,7 @@ Suite *faults_suite(void)
     tcase_add_test(away, exchange_while_the_backend_is_away_fails_and_changes_nothing);
     tcase_add_test(away, a_call_waits_for_a_backend_that_comes_back);
     tcase_add_test(away, a_call_ends_in_time_however_many_wait_before_it);
+    tcase_add_test(away, a_call_ends_within_the_deadline_of_its_store);
 
     return suite;
 }

@@ -258,6 +258,41 @@ START_TEST(release_not_inflight)
 }
 END_TEST
 
+/* A reserve whose answer came after its lease made jobs dead that had never run. */
+START_TEST(what_was_never_started_is_given_back_uncounted_after_its_lease)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    CLEANUP(job_list_done) struct job_list list = {0};
+    struct uuid id = scene_add(&scene);
+    struct claim claim = scene_take(&scene, NOW);
+
+    if (_i == 1)
+        claim.ref = 0;
+    scene_finish(&scene, &claim, SETTLE_RELEASE, claim.expires_at + LEASE);
+    const struct job *job = scene_get(&scene, &id, &list);
+    ck_assert_int_eq(job->state, JOB_READY);
+    ck_assert_int_eq(job->stalls, 0);
+    ck_assert_int_eq(job->attempts, 0);
+    ASSERT_TIME(job->due, NOW);
+}
+END_TEST
+
+START_TEST(what_was_never_started_is_given_back_only_by_its_owner)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    struct uuid id = scene_add(&scene);
+    struct claim claim = scene_take(&scene, NOW);
+    usec_t late = claim.expires_at + 1;
+    struct settlement release = claim_settlement(&claim, SETTLE_RELEASE);
+
+    scene_take(&scene, late); /* by somebody else */
+    AUTO_FREE char *before = scene_snapshot(&scene, &id);
+    ASSERT_VERDICT(scene_settle(&scene, &release, late), TH_E_LEASE_MISMATCH);
+    ASSERT_VERDICT(scene_settle(&scene, &release, late + LEASE), TH_E_LEASE_MISMATCH);
+    assert_unchanged(&scene, &id, before);
+}
+END_TEST
+
 START_TEST(snooze_is_refused_like_release)
 {
     assert_refused(SETTLE_SNOOZE, (enum situation)_i);
@@ -294,6 +329,9 @@ Suite *lease_suite(void)
     tcase_add_test(release, release_wrong_token);
     tcase_add_test(release, release_expired);
     tcase_add_test(release, release_not_inflight);
+    tcase_add_loop_test(release, what_was_never_started_is_given_back_uncounted_after_its_lease, 0,
+                        2);
+    tcase_add_test(release, what_was_never_started_is_given_back_only_by_its_owner);
     tcase_add_loop_test(release, snooze_is_refused_like_release, 0, SITUATIONS);
     tcase_add_loop_test(release, cancel_is_refused_like_release, 0, SITUATIONS);
     return suite;

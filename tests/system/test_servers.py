@@ -2,8 +2,10 @@
 Pools on a database server of their own: the server is killed, pools are killed beside it, clocks
 are wrong, connections are counted.
 """
+import contextlib
 import os
 import shutil
+import sqlite3
 import time
 import unittest
 
@@ -79,6 +81,50 @@ class ServerDiesPostgres(OnPostgres, ServerDies, RunningCase):
 
 class ServerDiesRedis(OnRedis, ServerDies, RunningCase):
     pass
+
+
+class LateReserve:
+    """A store that lets nobody write for longer than a lease: what was asked for comes too late."""
+
+    LEASE = 2
+
+    def test_a_job_was_stalled_that_never_ran(self):
+        self.configure({"x": {"command": 'echo "$TH_EXECUTION" >>starts'}}, QUICK)
+        job_id = self.enqueue("x")
+        with self.blocked():
+            pool = self.start()
+            end = time.monotonic() + 2 * self.LEASE
+            wait_for(lambda: time.monotonic() > end, "the end of the lease, had there been one")
+        job = self.wait_state(job_id, "done")
+        self.assertEqual((job["stalls"], job["attempts"]), (0, 0), pool.log_text())
+        self.assertEqual(len(self.read("starts").split()), 1)
+
+
+class LateReserveSqlite(LateReserve, RunningCase):
+    def setUp(self):
+        super().setUp()
+        self.backend = "sqlite:" + self.database
+
+    @contextlib.contextmanager
+    def blocked(self):
+        with contextlib.closing(sqlite3.connect(self.database, isolation_level=None)) as holder:
+            holder.execute("BEGIN IMMEDIATE")
+            yield
+
+
+class LateReservePostgres(OnPostgres, LateReserve, RunningCase):
+    @contextlib.contextmanager
+    def blocked(self):
+        with self.server.session("BEGIN; LOCK TABLE taskharbor.ready IN EXCLUSIVE MODE;"):
+            yield
+
+
+class LateReserveRedis(OnRedis, LateReserve, RunningCase):
+    @contextlib.contextmanager
+    def blocked(self):
+        self.server.cli("CLIENT", "PAUSE", "60000", "WRITE")
+        yield
+        self.server.cli("CLIENT", "UNPAUSE")
 
 
 class WrongClock:

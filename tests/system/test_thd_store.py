@@ -122,7 +122,7 @@ class Outages(StoreCase):
         self.assertEqual((job["executions"], job["attempts"]), (2, 0), job)
         self.assert_no_overlaps()
 
-    def test_a_job_whose_lease_was_over_when_it_came_is_not_started(self):
+    def test_a_job_that_was_asked_for_in_vain_until_its_lease_would_be_over_is_not_stalled(self):
         pool = self.brisk_pool(num_workers=1)
         pool.signal(signal.SIGTSTP)
         pool.wait_event("pool_paused")
@@ -137,10 +137,10 @@ class Outages(StoreCase):
         wait_for(lambda: time.monotonic() > over, "the end of the lease that it asked for")
         lock.rollback()
         job = self.wait_state(job_id, "done")
-        self.assertEqual((job["executions"], job["attempts"]), (2, 0), job)
+        self.assertEqual((job["stalls"], job["attempts"]), (0, 0), job)
         pool.signal(signal.SIGUSR1)
         self.assertEqual(pool.wait_event("process_state", name="worker 1")["done"], 1)
-        self.assertEqual([words[1] for words in self.lines("starts")], ["2"])
+        self.assertEqual(len(self.lines("starts")), 1)
 
     def test_two_pools_behind_a_long_lock_never_run_a_job_twice_at_once(self):
         self.brisk_pool(num_workers=4)

@@ -122,7 +122,7 @@ static bool listen_to_channel(struct postgres *postgres, struct error *err)
     if (!answer_next(&answer))
         return error_set(err, TH_E_INTERNAL, "postgres: the bell has no name");
     snprintf(sql, sizeof(sql), "LISTEN %.*s", answer_length(&answer), answer_raw(&answer));
-    return postgres_execute(postgres, sql, postgres_deadline(), err);
+    return postgres_execute(postgres, sql, store_deadline(&postgres->base), err);
 }
 
 /* From here on producers ring. What came before the lock was ours nobody rang for: look again. */
@@ -146,7 +146,8 @@ static bool arm(struct postgres *postgres, struct error *err)
 /* The connection is there, and so is all that wakes us. */
 static bool be_armed(struct postgres *postgres, struct error *err)
 {
-    return open_fds(&postgres->bell, err) && postgres_connect(postgres, postgres_deadline(), err) &&
+    return open_fds(&postgres->bell, err) &&
+           postgres_connect(postgres, store_deadline(&postgres->base), err) &&
            (postgres->bell.armed || arm(postgres, err));
 }
 

@@ -99,8 +99,8 @@ static bool migrate_schema(struct postgres *postgres, struct error *err)
                   postgres->schema);
     buffer_printf(&unlock,
                   "SELECT pg_advisory_unlock(hashtextextended('taskharbor %s', 0));"
-                  "SET statement_timeout = 4500",
-                  postgres->schema);
+                  "SET statement_timeout = %d",
+                  postgres->schema, postgres_statement_timeout(postgres));
     if (!postgres_execute(postgres, buffer_str(&lock), deadline, err))
         return false;
     bool applied = apply_missing(postgres, deadline, err);

@@ -25,10 +25,9 @@
 #include <string.h>
 
 /* Plans must not depend on statistics: a table that was just filled has none. Every statement of
- * ours has an index for what it looks for, and few rows on the outer side of a join. The server
- * gives up a little before we do: then it is certain that nothing was changed. */
+ * ours has an index for what it looks for, and few rows on the outer side of a join. */
 #define SESSION_SETTINGS                                                                           \
-    "SET client_min_messages = warning; SET statement_timeout = 4500; SET lock_timeout = 0;"       \
+    "SET client_min_messages = warning; SET lock_timeout = 0;"                                     \
     "SET default_transaction_isolation = 'read committed'; SET plan_cache_mode = "                 \
     "force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off;"                     \
     "SET enable_mergejoin = off; SET enable_bitmapscan = off; SET jit = off;"
@@ -74,9 +73,11 @@ void postgres_free(struct postgres *postgres)
     free(postgres);
 }
 
-usec_t postgres_deadline(void)
+int postgres_statement_timeout(const struct postgres *postgres)
 {
-    return clock_boot() + CALL_DEADLINE;
+    const usec_t patience = postgres->base.deadline != 0 ? postgres->base.deadline : CALL_DEADLINE;
+
+    return (int)(patience / 10 * 9 / USEC_PER_MSEC);
 }
 
 static void add_words(struct buffer *line, const char *text, size_t length)
@@ -227,7 +228,9 @@ static bool set_up_session(struct postgres *postgres, usec_t deadline, struct er
 {
     char sql[1024];
 
-    snprintf(sql, sizeof(sql), SESSION_SETTINGS " SET search_path = %s, pg_temp", postgres->schema);
+    snprintf(sql, sizeof(sql),
+             SESSION_SETTINGS " SET statement_timeout = %d; SET search_path = %s, pg_temp",
+             postgres_statement_timeout(postgres), postgres->schema);
     return postgres_execute(postgres, sql, deadline, err) && pooler_check(postgres, deadline, err);
 }
 

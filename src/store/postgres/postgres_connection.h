@@ -32,8 +32,9 @@ bool postgres_connect(struct postgres *postgres, usec_t deadline, struct error *
 /* It is of no use any more; the next call makes another one. */
 void postgres_drop(struct postgres *postgres);
 
-/* When a call that begins now has to give up, in boot time. */
-usec_t postgres_deadline(void);
+/* In milliseconds, of our sessions: the server gives up a little before we do, so that it is
+ * certain that nothing was changed. */
+int postgres_statement_timeout(const struct postgres *postgres);
 
 /* SQL that is used rarely; may be several statements. The result of the last one is for
  * PQclear(). Not inside of a transaction. */

@@ -39,7 +39,9 @@ static bool postgres_open(const struct store_url *url, const struct store_option
     if (postgres == NULL)
         return error_no_memory(err);
     postgres->base.driver = &store_postgres;
-    if (!postgres_connect(postgres, postgres_deadline(), err) ||
+    const usec_t deadline = store_deadline(&postgres->base);
+    postgres->base.deadline = store_patience(options);
+    if (!postgres_connect(postgres, deadline, err) ||
         (options->writable && !check_writable(postgres, err)) ||
         !pg_schema_prepare(postgres, options, err)) {
         postgres_free(postgres);

@@ -356,7 +356,7 @@ static bool shall_repeat(struct statement *statement, const PGresult *failure, i
 
 bool statement_run(struct statement *statement, struct answer *answer_out, struct error *err)
 {
-    usec_t deadline = postgres_deadline();
+    usec_t deadline = store_deadline(&statement->postgres->base);
 
     end_array(statement);
     if (!buffer_ok(&statement->data, err))

@@ -77,7 +77,7 @@ void element_bytes(struct statement *statement, struct bytes bytes);
 void element_uuid(struct statement *statement, const struct uuid *id);
 void element_token(struct statement *statement, const struct lease_token *token);
 
-/* answer_out may be NULL. Lost races are repeated, within CALL_DEADLINE. */
+/* answer_out may be NULL. Lost races are repeated, within the deadline. */
 bool statement_run(struct statement *statement, struct answer *answer_out,
                    struct error *err) MUST_CHECK;
 

@@ -181,7 +181,7 @@ void redis_disconnect(struct redis *redis)
 
 void redis_begin(struct redis *redis)
 {
-    redis->deadline = clock_boot() + CALL_DEADLINE;
+    redis->deadline = store_deadline(&redis->base);
 }
 
 /* ---- commands ---- */

@@ -55,7 +55,7 @@ bool redis_connect(struct redis_address *address, struct redis **redis_out,
                    struct error *err) MUST_CHECK;
 void redis_disconnect(struct redis *redis);
 
-/* Every operation starts with it: from now on it has CALL_DEADLINE. */
+/* Every operation starts with it: from now on it has until its deadline. */
 void redis_begin(struct redis *redis);
 
 /* A node with this address, added if need be. */

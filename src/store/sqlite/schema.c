@@ -105,7 +105,7 @@ static bool migrate_file(struct sqlite *sqlite, struct error *err)
 {
     struct store_schema schema = {0};
 
-    if (!turnstile_enter(&sqlite->turnstile, sqlite_deadline(), err))
+    if (!turnstile_enter(&sqlite->turnstile, store_deadline(&sqlite->base), err))
         return false;
     bool set =
         read_version(sqlite, &schema, err) && (schema.version > 0 || set_journal(sqlite, err));

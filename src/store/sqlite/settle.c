@@ -134,8 +134,9 @@ static enum th_error_code judge(const struct standing *standing,
                     lease_token_equal(&standing->token, &settlement->token);
     if (*repeated_out)
         return TH_OK;
-    return lease_check(standing->place.state, standing->expires_at, &standing->token,
-                       &settlement->token, now);
+    return lease_check(standing->place.state,
+                       settlement_is_unstarted(settlement) ? USEC_MAX : standing->expires_at,
+                       &standing->token, &settlement->token, now);
 }
 
 static bool write_failure(struct settling *settling, const struct standing *standing,

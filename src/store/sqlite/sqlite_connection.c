@@ -18,9 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* SQLite asks when it meets a lock of somebody who does not know our turnstile. */
-#define BUSY_MILLISECONDS ((int)(CALL_DEADLINE / USEC_PER_MSEC))
-
 static const char *const sync_pragmas[] = {
     [SYNC_FULL] = "PRAGMA synchronous = FULL",
     [SYNC_NORMAL] = "PRAGMA synchronous = NORMAL",
@@ -87,9 +84,10 @@ bool sqlite_error(struct sqlite *sqlite, int status, struct error *err)
                      sentence != NULL ? sentence : sqlite3_errmsg(sqlite->db));
 }
 
-usec_t sqlite_deadline(void)
+/* SQLite asks when it meets a lock of somebody who does not know our turnstile. */
+static void set_busy_time(struct sqlite *sqlite, usec_t deadline)
 {
-    return clock_boot() + CALL_DEADLINE;
+    sqlite3_busy_timeout(sqlite->db, clock_poll_timeout(deadline - clock_boot()));
 }
 
 bool sqlite_execute(struct sqlite *sqlite, const char *sql, struct error *err)
@@ -127,7 +125,7 @@ static bool open_database(struct sqlite *sqlite, enum sqlite_sync sync, bool cre
     if (status != SQLITE_OK)
         return sqlite_error(sqlite, status, err);
     sqlite3_extended_result_codes(sqlite->db, 1);
-    sqlite3_busy_timeout(sqlite->db, BUSY_MILLISECONDS);
+    set_busy_time(sqlite, store_deadline(&sqlite->base));
     return sqlite_execute(sqlite, sync_pragmas[sync], err) &&
            sqlite_execute(sqlite, "PRAGMA temp_store = MEMORY", err);
 }
@@ -195,11 +193,9 @@ bool sqlite_begin_read(struct sqlite *sqlite, struct error *err)
 /* The wait for our turn and the wait for SQLite's own lock share one deadline. */
 static bool begin_before(struct sqlite *sqlite, usec_t deadline, struct error *err)
 {
-    usec_t left = deadline - clock_boot();
-
-    sqlite3_busy_timeout(sqlite->db, left > 0 ? (int)(left / USEC_PER_MSEC) : 0);
+    set_busy_time(sqlite, deadline);
     bool begun = run_plain(sqlite, SQL_BEGIN_WRITE, err);
-    sqlite3_busy_timeout(sqlite->db, BUSY_MILLISECONDS);
+    set_busy_time(sqlite, store_deadline(&sqlite->base));
     return begun;
 }
 
@@ -217,7 +213,7 @@ static bool is_in_place(struct sqlite *sqlite, struct error *err)
 
 bool sqlite_begin_write(struct sqlite *sqlite, struct error *err)
 {
-    usec_t deadline = sqlite_deadline();
+    usec_t deadline = store_deadline(&sqlite->base);
 
     if (!turnstile_enter(&sqlite->turnstile, deadline, err))
         return false;

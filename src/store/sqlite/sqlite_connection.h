@@ -47,16 +47,13 @@ void sqlite_disconnect(struct sqlite *sqlite);
 /* "sqlite: PATH: what SQLite says", with the code that fits. Returns false. */
 bool sqlite_error(struct sqlite *sqlite, int status, struct error *err);
 
-/* When a call that begins now has to give up, in boot time. */
-usec_t sqlite_deadline(void);
-
 /* A statement without parameters or rows that is used rarely. */
 bool sqlite_execute(struct sqlite *sqlite, const char *sql, struct error *err) MUST_CHECK;
 
 /* A consistent view for several reads. */
 bool sqlite_begin_read(struct sqlite *sqlite, struct error *err) MUST_CHECK;
 
-/* The only writer, in turn, within CALL_DEADLINE. */
+/* The only writer, in turn, within the deadline. */
 bool sqlite_begin_write(struct sqlite *sqlite, struct error *err) MUST_CHECK;
 
 /* Commits when `work` is true and answers whether that worked; undoes everything otherwise. Either

@@ -135,6 +135,12 @@ START_TEST(an_unconfirmed_run_ends_before_its_lease)
 }
 END_TEST
 
+START_TEST(what_is_asked_for_comes_long_before_its_lease_ends)
+{
+    ck_assert_int_eq(lease_deadline(60), 10);
+}
+END_TEST
+
 Suite *lease_suite(void)
 {
     Suite *suite = suite_create("job/lease");
@@ -150,6 +156,7 @@ Suite *lease_suite(void)
     tcase_add_test(lease, a_lease_ends_at_its_expiry);
     tcase_add_loop_test(lease, the_first_thing_that_is_wrong_is_reported, 0, CHECKS);
     tcase_add_loop_test(lease, a_lease_is_renewed_three_times_at_least, 0, COUNT_OF(renewals));
+    tcase_add_test(lease, what_is_asked_for_comes_long_before_its_lease_ends);
     tcase_add_loop_test(lease, an_unconfirmed_run_ends_before_its_lease, 0, COUNT_OF(graces));
     suite_add_tcase(suite, lease);
     return suite;

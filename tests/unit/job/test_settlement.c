@@ -381,6 +381,18 @@ START_TEST(a_kind_keeps_its_number_its_word_and_its_place_in_history)
 }
 END_TEST
 
+START_TEST(only_a_release_without_a_run_is_of_what_was_never_started)
+{
+    for (int kind = SETTLE_ACK; kind <= SETTLE_CANCEL; kind++) {
+        const struct settlement unstarted = {.kind = (enum settlement_kind)kind};
+        const struct settlement started = {.kind = (enum settlement_kind)kind, .has_run = true};
+
+        ck_assert_int_eq(settlement_is_unstarted(&unstarted), kind == SETTLE_RELEASE);
+        ck_assert(!settlement_is_unstarted(&started));
+    }
+}
+END_TEST
+
 Suite *settlement_suite(void)
 {
     Suite *suite = suite_create("job/settlement");
@@ -404,6 +416,7 @@ Suite *settlement_suite(void)
     tcase_add_test(decide, a_retry_ends_at_the_last_moment_at_the_latest);
     tcase_add_test_raise_signal(bugs, limits_that_nobody_resolved_end_the_process, SIGABRT);
     tcase_add_test_raise_signal(bugs, an_outcome_of_no_known_kind_ends_the_process, SIGABRT);
+    tcase_add_test(decide, only_a_release_without_a_run_is_of_what_was_never_started);
     suite_add_tcase(suite, decide);
 
     tcase_add_loop_test(instead, a_job_that_must_not_run_is_settled_instead, 0, COUNT_OF(checks));

@@ -112,7 +112,8 @@ BEGIN
         PERFORM let_go(st);
         RETURN 0;
     END IF;
-    verdict := lease_check(st, s.token, now_);
+    -- What was never started is given back by its token alone, also after the end of its lease.
+    verdict := lease_check(st, s.token, CASE WHEN s.kind = 3 AND NOT s.has_run THEN 0 ELSE now_ END);
     IF verdict <> 0 THEN
         PERFORM let_go(st);
         RETURN verdict;

@@ -35,13 +35,14 @@ local function settlement_unpack(told)
     return s
 end
 
--- What has run out, is somebody else's, or has ended: answered, and nothing is changed.
+-- What has run out, is somebody else's, or has ended: answered, and nothing is changed. What was never
+-- started is given back by its token alone, also after the end of its lease.
 local function judge(j, s, token, now)
     if j.ended_at then
         return j.ended_by == s.kind and j.token == token and OK or NOT_RUNNING
     elseif j.state ~= RUNNING then
         return NOT_RUNNING
-    elseif moment(j.expires_at) <= now then
+    elseif moment(j.expires_at) <= now and (s.kind ~= RELEASE or s.run) then
         return EXPIRED
     elseif j.token ~= token then
         return MISMATCH
