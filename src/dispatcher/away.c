@@ -1,13 +1,13 @@
 /*
- * away.c - queues that are away while others answer.
+ * away.c - what the store cannot do now, while it does the rest.
  *
- * A cluster has its queues on several nodes. While one of them is down, or a slot moves, the rest
- * goes on:
+ * A cluster has its queues on several nodes: one of them is down, or a slot moves. On a server
+ * somebody's open transaction has a key that a job runs with. Everything else goes on:
  *
  *   a queue that is away      is asked again in a while; when it is back, what it may have reserved
  *                             for us is looked for (recovery.c)
- *   its jobs that have ended  are kept in the outbox, and their results where they are, until they
- *                             are settled or their leases have ended
+ *   jobs that cannot be       are kept in the outbox, and their results where they are, until they
+ *   settled now               are settled or their leases have ended, which the heartbeater extends
  */
 #include "dispatcher/away.h"
 
@@ -19,9 +19,8 @@
 #include "dispatcher/events.h"
 #include "dispatcher/state.h"
 #include "job/settlement.h"
+#include "process/lease_table.h"
 #include "process/process.h"
-
-#define ASK_AGAIN (500 * USEC_PER_MSEC)
 
 /* ---- queues ---- */
 
@@ -61,10 +60,19 @@ bool away_note(struct dispatcher *dispatcher, const struct error *why, struct er
 
 /* ---- settlements ---- */
 
-/* A lease that was not extended for so long. */
-static bool has_lease_ended(const struct flight *flight)
+/* As it was confirmed last; one that is not in the table nobody extends. */
+static bool has_lease_ended(const struct dispatcher *dispatcher, const struct flight *flight)
 {
-    return flight->is_kept && clock_boot() >= flight->kept_until;
+    usec_t end = flight->kept_until;
+
+    if (!flight->is_kept)
+        return false;
+    if (flight->has_hold) {
+        const usec_t confirmed = lease_table_stop_at(dispatcher->process->leases, flight->hold) +
+                                 dispatcher->config->pool.lease / 3;
+        end = confirmed > end ? confirmed : end;
+    }
+    return clock_boot() >= end;
 }
 
 static bool keep(struct dispatcher *dispatcher, size_t from, size_t to, struct error *err)
@@ -111,7 +119,7 @@ bool away_sift(struct dispatcher *dispatcher, size_t from, struct error *err)
         struct flight *flight = outbox->flights[i];
         const bool is_over = settlement_is_over(outbox->verdicts[i]);
 
-        if (!is_over && !has_lease_ended(flight)) {
+        if (!is_over && !has_lease_ended(dispatcher, flight)) {
             copied_all = keep(dispatcher, i, kept++, err) && copied_all;
             continue;
         }
@@ -119,9 +127,9 @@ bool away_sift(struct dispatcher *dispatcher, size_t from, struct error *err)
                    is_over ? outbox->verdicts[i] : TH_E_LEASE_EXPIRED);
         conclude_silently(dispatcher, flight);
     }
-    if (from == 0)
-        outbox->kept_until = clock_boot() + ASK_AGAIN;
     outbox_clear(outbox, kept);
+    if (from == 0)
+        outbox_wait(outbox, clock_boot());
     if (held_any || kept > 0)
         hold_workers(dispatcher);
     return copied_all;

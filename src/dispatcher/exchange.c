@@ -146,7 +146,7 @@ static void open_queues(struct dispatcher *dispatcher)
 {
     const struct outbox *outbox = &dispatcher->outbox;
 
-    for (size_t i = 0; i < outbox->count; i++)
+    for (size_t i = outbox_first(outbox, clock_boot()); i < outbox->count; i++)
         queues_note_end(&dispatcher->queues, outbox->settlements[i].queue);
     usec_t next = queues_note_time(&dispatcher->queues, clock_boot());
 

@@ -36,8 +36,8 @@ struct flight {
     bool is_finished;   /* was, when the audit began */
     usec_t wrong_since; /* boot time at which its word was seen to be damaged; 0: it is not */
     bool is_concluded;  /* its settlement is in the outbox */
-    bool is_kept;       /* and was sent: its queue is away */
-    usec_t kept_until;  /* boot time; its lease has ended then */
+    bool is_kept;       /* and was sent, but could not be settled yet */
+    usec_t kept_until;  /* boot time; its lease has ended then, unless it is extended */
     bool wants_halt, is_halted; /* its worker shall stop it; has been told */
     enum halt_reason halt;
     char names[]; /* type and queue of the job: one allocation for most jobs, and a small one */

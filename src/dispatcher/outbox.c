@@ -8,6 +8,9 @@
 
 #include <stdlib.h>
 
+#define FIRST_DELAY (20 * USEC_PER_MSEC)
+#define MAX_DELAY   (500 * USEC_PER_MSEC)
+
 static bool grow(struct outbox *outbox)
 {
     const size_t capacity = outbox->capacity > 0 ? 2 * outbox->capacity : 64;
@@ -42,6 +45,16 @@ bool outbox_add(struct outbox *outbox, struct flight *flight, const struct settl
 size_t outbox_first(const struct outbox *outbox, usec_t now)
 {
     return now < outbox->kept_until ? outbox->kept : 0;
+}
+
+void outbox_wait(struct outbox *outbox, usec_t now)
+{
+    usec_t delay = outbox->kept_delay > 0 ? 2 * outbox->kept_delay : FIRST_DELAY;
+
+    if (delay > MAX_DELAY)
+        delay = MAX_DELAY;
+    outbox->kept_delay = outbox->kept > 0 ? delay : 0;
+    outbox->kept_until = now + outbox->kept_delay;
 }
 
 static const struct job *copy_on_dead(struct arena *arena, const struct job *job)

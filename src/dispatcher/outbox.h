@@ -2,8 +2,8 @@
  * outbox.h - settlements that wait for the next exchange.
  *
  * They stay here until the store has answered: while it is away they are kept, and an exchange
- * whose answer was lost is repeated with the same tokens. Those of queues that alone are away are
- * the first in it, and go with an exchange now and then.
+ * whose answer was lost is repeated with the same tokens. Those that the store could not settle
+ * when it settled others are the first in it, and go with an exchange now and then.
  */
 #ifndef DISPATCHER_OUTBOX_H
 #define DISPATCHER_OUTBOX_H
@@ -21,8 +21,9 @@ struct outbox {
     struct flight **flights; /* of the settlement with the same index */
     enum th_error_code *verdicts;
     size_t count, capacity;
-    size_t kept;       /* as many of the first were sent before: their queues are away */
+    size_t kept;       /* as many of the first were sent before, and could not be settled */
     usec_t kept_until; /* boot time at which they are sent again */
+    usec_t kept_delay; /* longer each time, while any are kept */
 };
 
 bool outbox_add(struct outbox *outbox, struct flight *flight, const struct settlement *settlement,
@@ -33,6 +34,9 @@ size_t outbox_first(const struct outbox *outbox, usec_t now);
 
 /* Makes the settlement `from` number `to`, one that is kept. What it points to is copied. */
 bool outbox_keep(struct outbox *outbox, size_t from, size_t to, struct error *err) MUST_CHECK;
+
+/* Those that are kept are sent again in a while from `now` on. */
+void outbox_wait(struct outbox *outbox, usec_t now);
 
 /* Only the first `kept` remain. */
 void outbox_clear(struct outbox *outbox, size_t kept);

@@ -25,7 +25,7 @@ static const struct sqlstate_meaning meanings[] = {
     {"42501", TH_E_INVALID,     SQLSTATE_REPORT,    "the user in the URL lacks rights: let it own the schema"},
     {"53300", TH_E_UNAVAILABLE, SQLSTATE_RECONNECT, "raise max_connections of the server, or run fewer pools"},
     {"53",    TH_E_UNAVAILABLE, SQLSTATE_REPORT,    NULL},
-    {"55P03", TH_E_UNAVAILABLE, SQLSTATE_REPORT,    "somebody else holds what we need and does not let go"},
+    {"55P03", TH_E_LEASE_MISMATCH, SQLSTATE_REPORT, NULL}, /* only plain acks give up a lock */
     {"55",    TH_E_UNAVAILABLE, SQLSTATE_REPORT,    NULL},
     {"57014", TH_E_UNAVAILABLE, SQLSTATE_REPORT,    "somebody else holds what we need, or the server is overloaded"},
     {"57",    TH_E_UNAVAILABLE, SQLSTATE_RECONNECT, NULL},

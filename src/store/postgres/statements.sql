@@ -24,9 +24,9 @@ WHERE p.pronamespace = current_schema()::regnamespace AND p.proname = 'enqueue' 
 -- name: ring
 SELECT ring()
 -- name: arm
-SELECT pg_advisory_lock_shared('queue'::regclass::oid::int, 0)
+SELECT pg_advisory_lock_shared(lock_class(0), 0)
 -- name: disarm
-SELECT pg_advisory_unlock_shared('queue'::regclass::oid::int, 0)
+SELECT pg_advisory_unlock_shared(lock_class(0), 0)
 -- name: channel
 SELECT 'taskharbor_' || 'queue'::regclass::oid
 
@@ -46,6 +46,8 @@ FROM exchange($1::bigint, $2::text[], $3::int[], $4::int[], $5::boolean[], $6::i
     $14::bigint[], $15::bigint[], $16::int[], $17::json, $18::text, $19::bytea, $20::bigint,
     $21::int[], $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[], $26::text[], $27::int[],
     $28::int[], $29::bigint[], $30::bigint[], $31::int[], $32::boolean[])
+-- name: pool_lock
+SELECT pool_lock($1::text)
 -- name: held
 SELECT 1::smallint, 0, 0, l.seq, j.id, j.type, j.encoding, j.priority, j.due, j.run_at, j.timeout,
     j.max_attempts, j.max_stalls, j.attempts, j.stalls, l.execution, j.created_at, j.key,
@@ -84,7 +86,8 @@ SELECT name, host, pid, started_at, beat_at, status FROM pool ORDER BY name
 -- name: pool_remove
 DELETE FROM pool WHERE name = $1::text RETURNING name
 -- name: pools_remove_silent
-WITH silent AS (DELETE FROM pool WHERE beat_at < $1::bigint RETURNING *)
+WITH silent AS (DELETE FROM pool WHERE name = ANY (ARRAY(
+    SELECT name FROM pool WHERE beat_at < $1::bigint FOR UPDATE SKIP LOCKED)) RETURNING *)
 SELECT name, host, pid, started_at, beat_at, status FROM silent ORDER BY name
 
 -- For people --------------------------------------------------------------------------------
@@ -143,14 +146,15 @@ WITH counts AS MATERIALIZED (
         sum(done_total)::bigint AS done_total, sum(failed_total)::bigint AS failed_total,
         count(*) AS deltas
     FROM counted GROUP BY queue_id)
-SELECT q.name, q.paused_at, c.done_total, c.failed_total, c.scheduled, c.ready, c.blocked, c.running,
+SELECT q.name, p.paused_at, c.done_total, c.failed_total, c.scheduled, c.ready, c.blocked, c.running,
     c.retry, c.done, c.dead, c.cancelled,
-    (SELECT min(o.due) FROM generate_series(0, 9) p (priority) CROSS JOIN LATERAL (
-        SELECT r.due FROM ready r WHERE r.queue_id = q.queue_id AND r.priority = p.priority::smallint
+    (SELECT min(o.due) FROM generate_series(0, 9) g (priority) CROSS JOIN LATERAL (
+        SELECT r.due FROM ready r WHERE r.queue_id = q.queue_id AND r.priority = g.priority::smallint
         ORDER BY r.due, r.seq LIMIT 1) o
     WHERE c.ready > 0),
     (SELECT sum(deltas)::bigint FROM counts)
-FROM queue q LEFT JOIN counts c ON c.queue_id = q.queue_id
+FROM queue_name q LEFT JOIN queue p ON p.queue_id = q.queue_id
+    LEFT JOIN counts c ON c.queue_id = q.queue_id
 ORDER BY q.name
 -- name: add_up_counts
 SELECT add_up_counts()

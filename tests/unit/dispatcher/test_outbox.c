@@ -102,6 +102,25 @@ START_TEST(what_is_kept_waits_for_its_time_and_holds_up_nothing)
 }
 END_TEST
 
+START_TEST(what_is_kept_is_sent_again_soon_and_then_ever_more_seldom)
+{
+    static const usec_t waits[] = {20, 40, 80, 160, 320, 500, 500};
+
+    add("first");
+    keep(0, 0);
+    outbox_clear(&outbox, 1);
+    for (size_t i = 0; i < COUNT_OF(waits); i++) {
+        outbox_wait(&outbox, SECOND);
+        ck_assert_int_eq(outbox.kept_until - SECOND, waits[i] * USEC_PER_MSEC);
+    }
+    outbox.kept = 0;
+    outbox_wait(&outbox, SECOND);
+    outbox.kept = 1;
+    outbox_wait(&outbox, SECOND);
+    ck_assert_int_eq(outbox.kept_until - SECOND, 20 * USEC_PER_MSEC);
+}
+END_TEST
+
 START_TEST(what_is_kept_again_is_copied_once)
 {
     struct flight *flight = add("first");
@@ -125,6 +144,7 @@ Suite *outbox_suite(void)
     tcase_add_test(group, what_is_kept_does_not_need_the_memory_of_its_exchange);
     tcase_add_test(group, what_is_absent_stays_absent);
     tcase_add_test(group, what_is_kept_waits_for_its_time_and_holds_up_nothing);
+    tcase_add_test(group, what_is_kept_is_sent_again_soon_and_then_ever_more_seldom);
     tcase_add_test(group, what_is_kept_again_is_copied_once);
     suite_add_tcase(suite, group);
     return suite;

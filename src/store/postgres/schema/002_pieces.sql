@@ -1,30 +1,106 @@
--- The pieces that changes of state are made of. Locks are taken in one order: queues (advisory, by
--- number), keys (by queue and key), the job's row, the row that says where it stands.
+-- The pieces that changes of state are made of.
+--
+-- Locks are taken in one order by everybody, and what stands in one line in the order of the numbers or
+-- names in brackets:
+--
+--     1  the pool             advisory   exchange, settle, heartbeat, held
+--     2  new rows of queue    unique     exchange, prune, set_paused (name)
+--     3  queues               advisory   exchange, heartbeat, reclaim (number)
+--     4  a turn to pick       advisory   exchange
+--     5  keys                 row        (queue, key)
+--     6  idempotency records  row        (queue, key)
+--     7  where jobs stand     row        ready, waiting, lease, ended (seq)
+--     8  the jobs themselves, detail, run: only by who has 7
+--     9  rows of queue        row        at the end (number); before, only by who has 3 alone
+--
+-- pool and cron have one row for each call, which comes after 4.
+--
+-- A pool waits for 1 to 4 and 9, which only pools hold, and people for a moment. What producers hold
+-- as long as their own transactions last (5 to 8) it never waits for: what it cannot have at once it
+-- leaves, says so, and tries again later. So nobody's open transaction stops a pool, and no pool is
+-- part of a deadlock. Producers and people wait for 5 to 8. Who enqueues several keys in
+-- transactions of their own has to keep an order as well; so do two calls that bring the same new ids.
 
--- ---- queues ----
+-- ---- advisory locks ----
+
+-- What is locked: 0 the bell, 1 a queue, 2 a pool, 3 a turn, 4 retention, which only is tried. None of
+-- them can be found out without lock_space.
+CREATE FUNCTION lock_class(what int) RETURNS int LANGUAGE sql STABLE AS $$
+    SELECT base + what FROM lock_space;
+$$;
 
 -- Whoever adds or ends leases of a queue has it locked, shared; alone is who counts them all, or
 -- makes next_expiry exact: nobody else's leases are out of sight then.
 CREATE FUNCTION queue_lock(queue_id_ int, alone boolean) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    class int := lock_class(1);
 BEGIN
     IF alone THEN
-        PERFORM pg_advisory_xact_lock('queue'::regclass::oid::int, queue_id_);
-    ELSIF NOT pg_try_advisory_xact_lock_shared('queue'::regclass::oid::int, queue_id_) THEN
-        PERFORM pg_advisory_xact_lock_shared('queue'::regclass::oid::int, queue_id_);
+        PERFORM pg_advisory_xact_lock(class, queue_id_);
+    ELSIF NOT pg_try_advisory_xact_lock_shared(class, queue_id_) THEN
+        PERFORM pg_advisory_xact_lock_shared(class, queue_id_);
     END IF;
 END $$;
 
+-- One exchange, heartbeat or look at what is held of a pool at a time.
+CREATE FUNCTION pool_lock(pool_ text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(lock_class(2), hashtext(pool_));
+END $$;
+
+-- Whoever picks steps over what others have picked and not yet committed, row by row, and that is
+-- slow: of a hundred pools at once each did little else. So eight pick at a time. Who has a turn
+-- has all other advisory locks already, so nobody's turn is longer than its own work and its commit.
+CREATE FUNCTION take_turn(pool_ text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    class int := lock_class(3);
+    mine int := hashtext(pool_) & 7;
+BEGIN
+    FOR i IN 0..7 LOOP
+        IF pg_try_advisory_xact_lock(class, (mine + i) & 7) THEN
+            RETURN;
+        END IF;
+    END LOOP;
+    PERFORM pg_advisory_xact_lock(class, mine);
+END $$;
+
+-- ---- queues ----
+
+-- NULL when nobody has named it yet.
+CREATE FUNCTION queue_of(name_ text) RETURNS int LANGUAGE sql STABLE AS $$
+    SELECT coalesce((SELECT queue_id FROM queue WHERE name = name_),
+        (SELECT min(queue_id) FROM queue_born WHERE name = name_));
+$$;
+
+-- The queue's number, for whoever enqueues. A new queue gets one that its name alone decides, so two
+-- transactions that do not see each other agree on it; only a number that is another queue's already
+-- is passed over.
 CREATE FUNCTION queue_make(name_ text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
-    found_ int;
+    number int;
 BEGIN
-    LOOP
-        SELECT queue_id INTO found_ FROM queue WHERE name = name_;
-        EXIT WHEN FOUND;
-        INSERT INTO queue (name) VALUES (name_) ON CONFLICT (name) DO NOTHING;
+    SELECT queue_id INTO number FROM queue WHERE name = name_;
+    IF FOUND THEN
+        RETURN number;
+    END IF;
+    number := queue_of(name_);
+    IF number IS NOT NULL THEN
+        RETURN number;
+    END IF;
+    number := hashtext(name_);
+    WHILE EXISTS (SELECT FROM queue_name q WHERE q.queue_id = number AND q.name <> name_) LOOP
+        number := CASE WHEN number = 2147483647 THEN 0 ELSE number + 1 END;
     END LOOP;
-    RETURN found_;
+    INSERT INTO queue_born (queue_id, name) VALUES (number, name_);
+    RETURN number;
 END $$;
+
+-- Those of them that somebody has named become rows of `queue`. For short transactions only.
+CREATE FUNCTION queues_enter(names text[]) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO queue (queue_id, name)
+    SELECT DISTINCT b.queue_id, b.name FROM queue_born b WHERE b.name = ANY (names) ORDER BY b.name
+    ON CONFLICT DO NOTHING;
+$$;
 
 -- Something became reservable: whoever sleeps has to be woken when this is committed.
 CREATE FUNCTION ring_later() RETURNS void LANGUAGE sql AS $$
@@ -38,8 +114,8 @@ $$;
 -- Wakes whoever sleeps; called after the commit. A sleeper holds this lock, shared.
 CREATE FUNCTION ring() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    IF pg_try_advisory_lock('queue'::regclass::oid::int, 0) THEN
-        PERFORM pg_advisory_unlock('queue'::regclass::oid::int, 0);
+    IF pg_try_advisory_lock(lock_class(0), 0) THEN
+        PERFORM pg_advisory_unlock(lock_class(0), 0);
     ELSE
         PERFORM pg_notify('taskharbor_' || 'queue'::regclass::oid, '');
     END IF;
@@ -87,7 +163,8 @@ $$;
 
 -- ---- keys ----
 
--- Our lock on the key, made if need be. twins_store() removes it when nobody needs it.
+-- Our lock on the key, made if need be. twins_store() removes it when nobody needs it. It waits for
+-- whoever has the key, so a pool calls it only for keys that it has seized.
 CREATE FUNCTION twins_lock(queue_id_ int, key_ text) RETURNS keyed LANGUAGE plpgsql AS $$
 DECLARE
     twins keyed;
@@ -111,18 +188,9 @@ BEGIN
     END IF;
 END $$;
 
--- The keys of all these jobs, in the one order that everybody keeps who needs several.
-CREATE FUNCTION lock_keys(seqs bigint[]) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM twins_lock(k.queue_id, k.key) FROM (
-        SELECT j.queue_id, j.key FROM unnest(seqs) u (seq)
-            CROSS JOIN LATERAL (SELECT queue_id, key FROM job WHERE seq = u.seq OFFSET 0) j
-        WHERE j.key IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2) k;
-END $$;
-
--- Nobody else changes where the job stands from now on. Two ways need no job row, reserve and a
--- plain ack, and a third is promote: hence the row that says where it stands is locked as well, and
--- looked for again when it has moved meanwhile.
+-- Nobody else changes where the job stands from now on; who holds that is waited for. Reserve, a plain
+-- ack, promote and prune need no more than the row that says where it stands, and it is looked for
+-- again when it has moved meanwhile.
 CREATE FUNCTION hold(seq_ bigint) RETURNS standing LANGUAGE plpgsql AS $$
 DECLARE
     held job;
@@ -138,7 +206,7 @@ BEGIN
     END IF;
     FOR attempt IN 1..1000 LOOP
         SELECT queue_id, priority, due INTO held.queue_id, held.priority, held.due
-        FROM job WHERE seq = seq_ FOR UPDATE;
+        FROM job WHERE seq = seq_;
         IF NOT FOUND THEN
             IF held.key IS NOT NULL THEN
                 PERFORM twins_store(twins);
@@ -156,6 +224,46 @@ BEGIN
         EXIT WHEN FOUND;
     END LOOP;
     RETURN standing_of(seq_);
+END $$;
+
+-- All of these jobs, in the order that everybody keeps who needs several: first their keys, which are
+-- answered for let_go_all().
+CREATE FUNCTION hold_all(ids uuid[]) RETURNS keyed[] LANGUAGE plpgsql AS $$
+DECLARE
+    keys keyed[];
+BEGIN
+    SELECT array_agg(twins_lock(k.queue_id, k.key)) INTO keys FROM (
+        SELECT j.queue_id, j.key FROM unnest(ids) u (id)
+            CROSS JOIN LATERAL (SELECT queue_id, key FROM job WHERE job.id = u.id OFFSET 0) j
+        WHERE j.key IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2) k;
+    PERFORM hold(h.seq) FROM (
+        SELECT seq_of(u.id) AS seq FROM unnest(ids) u (id) GROUP BY 1 ORDER BY 1) h;
+    RETURN keys;
+END $$;
+
+CREATE FUNCTION let_go_all(keys keyed[]) RETURNS void LANGUAGE sql AS $$
+    DELETE FROM keyed k USING unnest(keys) u
+    WHERE k.queue_id = u.queue_id AND k.key = u.key AND k.waiting IS NULL AND k.running IS NULL;
+$$;
+
+-- The same for a running job, by a pool: false when somebody else has it now. A key without a row is
+-- damage; `mends` makes it anew.
+CREATE FUNCTION seize(st standing, mends boolean) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    IF st.key IS NOT NULL THEN
+        PERFORM FROM keyed WHERE queue_id = st.queue_id AND key = st.key FOR UPDATE SKIP LOCKED;
+        IF NOT FOUND AND mends THEN
+            PERFORM FROM keyed WHERE queue_id = st.queue_id AND key = st.key;
+            IF FOUND THEN
+                RETURN false;
+            END IF;
+            PERFORM twins_lock(st.queue_id, st.key);
+        ELSIF NOT FOUND THEN
+            RETURN false;
+        END IF;
+    END IF;
+    PERFORM FROM lease WHERE queue_id = st.queue_id AND seq = st.seq FOR UPDATE SKIP LOCKED;
+    RETURN FOUND;
 END $$;
 
 -- Whoever held a key only to look lets go of what twins_lock() may have made.

@@ -106,6 +106,9 @@ BEGIN
     IF FOUND THEN
         RETURN answer_existing(spec.id);
     END IF;
+    IF spec.key IS NOT NULL THEN
+        twins := twins_lock(queue_id_, spec.key);
+    END IF;
     IF spec.idempotency_key IS NOT NULL THEN
         INSERT INTO idempotency AS record (queue_id, key, id, expires_at)
         VALUES (queue_id_, spec.idempotency_key, spec.id, spec.idempotency_expires)
@@ -114,11 +117,11 @@ BEGIN
         IF NOT FOUND THEN
             SELECT id INTO stored_id FROM idempotency
             WHERE queue_id = queue_id_ AND key = spec.idempotency_key;
+            PERFORM let_go(st);
             RETURN answer_existing(coalesce(stored_id, spec.id));
         END IF;
     END IF;
     IF spec.key IS NOT NULL THEN
-        twins := twins_lock(queue_id_, spec.key);
         twin := standing_of(coalesce(twins.waiting, twins.running));
         IF twin.type <> spec.type THEN
             RAISE EXCEPTION USING ERRCODE = 'TH001', MESSAGE = label || format(
@@ -137,34 +140,39 @@ BEGIN
     RETURN enqueue_new(spec, st, twins, now_);
 END $$;
 
--- Several, in order, all or none. All keys are locked first, in one order, so that two such calls
--- cannot wait for each other.
+CREATE FUNCTION idempotency_lock(queue_id_ int, key_ text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO idempotency AS record (queue_id, key, id, expires_at)
+    VALUES (queue_id_, key_, '00000000-0000-0000-0000-000000000000', 0)
+    ON CONFLICT (queue_id, key) DO UPDATE SET expires_at = record.expires_at;
+END $$;
+
+-- Several, in order, all or none. All keys are locked first, then all idempotency records, each in one
+-- order, so that two such calls cannot wait for each other. A record that is made for this has expired
+-- already, so it counts only when enqueue_one() makes it the job's.
 CREATE FUNCTION enqueue_items(specs json, now_ bigint)
 RETURNS SETOF enqueued LANGUAGE plpgsql AS $$
 DECLARE
     spec job_spec;
     n int := 0;
     total int := json_array_length(specs);
+    keys keyed[];
 BEGIN
-    PERFORM pg_advisory_xact_lock(lock_id) FROM (
-        SELECT DISTINCT hashtextextended('queue'::regclass::oid || ' ' || s.queue || ' '
-            || s.idempotency_key, 0) AS lock_id
-        FROM json_populate_recordset(NULL::job_spec, specs) s
-        WHERE s.idempotency_key IS NOT NULL AND total > 1 ORDER BY 1) locks;
-    PERFORM twins_lock(queue_id_, key) FROM (
-        SELECT queue_make(s.queue) AS queue_id_, s.key
-        FROM json_populate_recordset(NULL::job_spec, specs) s
-        WHERE s.key IS NOT NULL AND total > 1
-        GROUP BY 1, 2 ORDER BY 1, 2) keys;
+    IF total > 1 THEN
+        SELECT array_agg(twins_lock(k.queue_id, k.key)) INTO keys FROM (
+            SELECT queue_make(s.queue) AS queue_id, s.key
+            FROM json_populate_recordset(NULL::job_spec, specs) s
+            WHERE s.key IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2) k;
+        PERFORM idempotency_lock(r.queue_id, r.key) FROM (
+            SELECT queue_make(s.queue) AS queue_id, s.idempotency_key AS key
+            FROM json_populate_recordset(NULL::job_spec, specs) s
+            WHERE s.idempotency_key IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2) r;
+    END IF;
     FOR spec IN SELECT * FROM json_populate_recordset(NULL::job_spec, specs) LOOP
         n := n + 1;
         RETURN NEXT enqueue_one(spec, now_, CASE WHEN total = 1 THEN '' ELSE 'job ' || n || ': ' END);
     END LOOP;
-    DELETE FROM keyed k USING (
-        SELECT q.queue_id, s.key FROM json_populate_recordset(NULL::job_spec, specs) s
-            JOIN queue q ON q.name = s.queue
-        WHERE s.key IS NOT NULL AND total > 1) s
-    WHERE k.queue_id = s.queue_id AND k.key = s.key AND k.waiting IS NULL AND k.running IS NULL;
+    PERFORM let_go_all(keys);
 END $$;
 
 -- Jobs without key or idempotency key, set-wise: most of them. Answers only those that existed.
@@ -222,6 +230,8 @@ BEGIN
     WHERE g.nth > 1 OR fresh IS NULL OR g.id <> ALL (fresh);
 END $$;
 
+-- By a pool's scheduler, which waits for nobody: a key or a record that a transaction holds is a
+-- conflict like another one's type, and the slot is tried again.
 -- What is beyond the horizon was stored by a clock that was wrong.
 CREATE FUNCTION cron_enqueue(name_ text, slot_ bigint, horizon bigint, specs json, now_ bigint)
 RETURNS boolean LANGUAGE plpgsql AS $$
@@ -232,6 +242,11 @@ BEGIN
     IF NOT FOUND THEN
         RETURN false;
     END IF;
+    PERFORM set_config('lock_timeout', '50ms', true);
     PERFORM enqueue_items(specs, now_);
+    PERFORM set_config('lock_timeout', '0', true);
     RETURN true;
+EXCEPTION WHEN lock_not_available THEN
+    RAISE EXCEPTION USING ERRCODE = 'TH001', MESSAGE =
+        'its key is held by a transaction that is not over yet: it is tried again';
 END $$;

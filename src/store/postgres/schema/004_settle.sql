@@ -7,7 +7,7 @@ CREATE TYPE settlement_spec AS (
     max_rss_kb bigint, exit_code int, signal int, run_error bytea, on_dead job_spec
 );
 
--- The codes of <taskharbor/error.h>: 0 ok, 4 not_found, 5 not_running, 6 lease_expired,
+-- The codes of <taskharbor/error.h>: 0 ok, 2 unavailable, 4 not_found, 5 not_running, 6 lease_expired,
 -- 7 lease_mismatch, 8 conflict.
 CREATE FUNCTION lease_check(st standing, token_ bytea, now_ bigint) RETURNS int
 LANGUAGE sql IMMUTABLE AS $$
@@ -101,22 +101,52 @@ BEGIN
     PERFORM leave_returned(st, state_, now_);
 END $$;
 
+-- The job that is told of another one's death. It waits for nobody; false when it would have to, which
+-- only a key or a record can bring.
+CREATE FUNCTION enqueue_at_once(spec job_spec, now_ bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    IF spec.key IS NULL AND spec.idempotency_key IS NULL THEN
+        PERFORM enqueue_one(spec, now_, '');
+        RETURN true;
+    END IF;
+    BEGIN
+        PERFORM set_config('lock_timeout', '10ms', true);
+        PERFORM enqueue_one(spec, now_, '');
+        PERFORM set_config('lock_timeout', '0', true);
+        RETURN true;
+    EXCEPTION WHEN lock_not_available THEN
+        RETURN false;
+    END;
+END $$;
+
 -- One settlement; the answer is its verdict. Kinds: 0 ack, 1 retry, 2 fail, 3 release, 4 snooze,
--- 5 cancel.
+-- 5 cancel. Nothing is changed, and nothing waited for, when somebody else has the job or its key now:
+-- that is unavailable, and is tried again.
 CREATE FUNCTION settle_one(s settlement_spec, now_ bigint) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
-    st standing := hold(seq_by_ref(s.ref, s.job));
+    seq_ bigint := seq_by_ref(s.ref, s.job);
+    st standing := standing_of(seq_);
     verdict int;
 BEGIN
     IF st.state > 4 AND st.ended_by = s.kind AND st.token = s.token THEN
-        PERFORM let_go(st);
         RETURN 0;
     END IF;
     -- What was never started is given back by its token alone, also after the end of its lease.
     verdict := lease_check(st, s.token, CASE WHEN s.kind = 3 AND NOT s.has_run THEN 0 ELSE now_ END);
     IF verdict <> 0 THEN
-        PERFORM let_go(st);
         RETURN verdict;
+    END IF;
+    IF NOT seize(st, false) THEN
+        RETURN 2;
+    END IF;
+    st := standing_of(seq_);
+    verdict := lease_check(st, s.token, now_);
+    IF verdict <> 0 THEN
+        RETURN verdict;
+    END IF;
+    IF s.kind = 2 AND st.cancel_requested_at IS NULL AND (s.on_dead).id IS NOT NULL
+        AND NOT enqueue_at_once(s.on_dead, now_) THEN
+        RETURN 2;
     END IF;
     IF s.counts THEN
         st.attempts := st.attempts + 1;
@@ -136,9 +166,6 @@ BEGIN
         PERFORM settle_end(st, s, 5, now_);
     ELSIF s.kind = 2 THEN
         PERFORM settle_end(st, s, 6, now_);
-        IF (s.on_dead).id IS NOT NULL THEN
-            PERFORM enqueue_one(s.on_dead, now_, '');
-        END IF;
     ELSIF s.kind = 5 THEN
         PERFORM settle_end(st, s, 7, now_);
     ELSE
@@ -149,17 +176,23 @@ END $$;
 
 -- ---- leases that ran out ----
 
--- Ready again at its old place with one stall more; or cancelled, if that was asked for.
+-- Ready again at its old place with one stall more; or cancelled, if that was asked for. False when it
+-- is not to be taken back, NULL when somebody else has it or its key now.
 CREATE FUNCTION take_back(queue_id_ int, seq_ bigint, now_ bigint) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
-    st standing := hold(seq_);
+    st standing := standing_of(seq_);
     r run;
 BEGIN
     IF st.seq IS NULL THEN
         PERFORM drop_lease(queue_id_, seq_);
         RETURN true;
     END IF;
+    IF NOT seize(st, true) THEN
+        PERFORM let_go(st);
+        RETURN NULL;
+    END IF;
+    st := standing_of(seq_);
     IF st.state <> 3 OR st.expires_at > now_ THEN
         PERFORM let_go(st);
         RETURN false;
@@ -182,45 +215,57 @@ BEGIN
     RETURN true;
 END $$;
 
--- At most limit_ leases of one queue, which the caller has locked alone.
+-- At most limit_ leases of one queue, which the caller has locked alone. What somebody else holds is
+-- looked at again a little later.
 CREATE FUNCTION reclaim_queue(queue_id_ int, now_ bigint, limit_ bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
     moved bigint := 0;
-    seqs bigint[];
+    passed boolean := false;
+    is_over boolean;
+    next_ bigint;
+    seq_ bigint;
 BEGIN
-    SELECT array_agg(seq) INTO seqs FROM (
-        SELECT seq FROM lease WHERE queue_id = queue_id_ AND expires_at <= now_
-        ORDER BY seq LIMIT limit_) old;
-    PERFORM lock_keys(seqs);
-    FOR i IN 1..coalesce(cardinality(seqs), 0) LOOP
-        moved := moved + take_back(queue_id_, seqs[i], now_)::int;
+    FOR seq_ IN SELECT seq FROM lease WHERE queue_id = queue_id_ AND expires_at <= now_ ORDER BY seq
+    LOOP
+        EXIT WHEN moved >= limit_;
+        is_over := take_back(queue_id_, seq_, now_);
+        moved := moved + coalesce(is_over, false)::int;
+        passed := passed OR is_over IS NULL;
     END LOOP;
-    UPDATE queue SET next_expiry =
-        (SELECT min(l.expires_at) FROM lease l WHERE l.queue_id = queue_id_)
-    WHERE queue_id = queue_id_;
+    SELECT min(expires_at) INTO next_ FROM lease
+    WHERE queue_id = queue_id_ AND (moved >= limit_ OR expires_at > now_);
+    IF passed THEN
+        next_ := least(next_, now_ + 200000);
+    END IF;
+    UPDATE queue SET next_expiry = next_ WHERE queue_id = queue_id_;
     RETURN moved;
 END $$;
 
 -- Of the queues whose leases have ended, those that somebody waits for: the bell has to ring.
 CREATE FUNCTION announce_room(queue_ids int[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE queue SET awaited = false WHERE queue_id = ANY (queue_ids) AND awaited;
+    PERFORM FROM queue WHERE queue_id = ANY (queue_ids) AND awaited
+    ORDER BY queue_id FOR NO KEY UPDATE;
     IF FOUND THEN
+        UPDATE queue SET awaited = false WHERE queue_id = ANY (queue_ids) AND awaited;
         PERFORM ring_later();
     END IF;
 END $$;
 
 CREATE FUNCTION reclaim(now_ bigint, limit_ bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-    queue_id_ int;
+    queue_ids int[] := ARRAY(
+        SELECT queue_id FROM queue WHERE next_expiry <= now_ ORDER BY queue_id);
     moved bigint := 0;
 BEGIN
-    FOR queue_id_ IN SELECT queue_id FROM queue WHERE next_expiry <= now_ ORDER BY queue_id LOOP
+    FOR i IN 1..cardinality(queue_ids) LOOP
+        PERFORM queue_lock(queue_ids[i], true);
+    END LOOP;
+    FOR i IN 1..cardinality(queue_ids) LOOP
         EXIT WHEN moved >= limit_;
-        PERFORM queue_lock(queue_id_, true);
-        moved := moved + reclaim_queue(queue_id_, now_, limit_ - moved);
-        PERFORM announce_room(ARRAY[queue_id_]);
+        moved := moved + reclaim_queue(queue_ids[i], now_, limit_ - moved);
+        PERFORM announce_room(ARRAY[queue_ids[i]]);
     END LOOP;
     RETURN moved;
 END $$;

@@ -52,21 +52,6 @@ CREATE TYPE exchanged AS (
     payload bytea
 );
 
--- Whoever picks steps over what others have picked and not yet committed, row by row, and that is
--- slow: of a hundred pools at once each did little else. So eight pick at a time. Who has a turn
--- has all other locks already, so nobody's turn is longer than its own work and its commit.
-CREATE FUNCTION take_turn(pool_ text) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-    mine int := hashtext(pool_) & 7;
-BEGIN
-    FOR i IN 0..7 LOOP
-        IF pg_try_advisory_xact_lock('ready'::regclass::oid::int, (mine + i) & 7) THEN
-            RETURN;
-        END IF;
-    END LOOP;
-    PERFORM pg_advisory_xact_lock('ready'::regclass::oid::int, mine);
-END $$;
-
 -- The first of a queue in line from a place on, locked for us. Of those with a key, only such whose
 -- key nobody holds: we hold places already and must not wait.
 CREATE FUNCTION pick(queue_id_ int, from_priority int, from_due bigint, from_seq bigint,
@@ -120,11 +105,12 @@ END $$;
 
 -- Acks of jobs of one queue without key, error, output or earlier runs. Each lease is looked up by its
 -- key, whatever the statistics say. One that changes between the look and the removal is raised as
--- TH003, and the caller takes the long way. Answers the refs of those that were settled.
+-- TH003, one that somebody else has locked as lock_not_available: then the caller takes the long way,
+-- which costs nothing when nobody does. Answers the refs of those that were settled.
 CREATE FUNCTION settle_plain(now_ bigint, queue_id_ int, forget_ boolean, refs bigint[],
     tokens bytea[], workers int[], starts bigint[], walls bigint[], users bigint[],
     systems bigint[], rss bigint[], exits int[])
-RETURNS bigint[] LANGUAGE plpgsql AS $$
+RETURNS bigint[] LANGUAGE plpgsql SET lock_timeout = '20ms' AS $$
 DECLARE
     removed bigint;
     settled bigint[];
@@ -179,6 +165,7 @@ RETURNS SETOF exchanged LANGUAGE plpgsql AS $$
 DECLARE
     queue_ids int[];
     alone boolean[];
+    unknown text[];
     vacated int[] := '{}';
     full_ int[] := '{}';
     settled bigint[];
@@ -204,13 +191,21 @@ DECLARE
     some_segments boolean;
     expiries int[] := '{}';
 BEGIN
-    -- The pool's heartbeat locks the same leases, in another order.
+    -- The pool's heartbeat is about the same leases. Who only settles does not say which pool it is.
     IF pool_ IS NOT NULL THEN
-        PERFORM pg_advisory_xact_lock('pool'::regclass::oid::int, hashtext(pool_));
+        PERFORM pool_lock(pool_);
+    ELSIF cardinality(refs) > 0 THEN
+        PERFORM pool_lock(l.pool) FROM lease l WHERE l.seq = refs[1]
+            AND l.queue_id = (SELECT queue_id FROM queue WHERE name = queues[group_queues[1]]);
     END IF;
-    SELECT array_agg(found.queue_id ORDER BY u.n), array_agg(found.next_expiry <= now_ ORDER BY u.n)
-    INTO queue_ids, alone
-    FROM unnest(queues) WITH ORDINALITY u (name, n) LEFT JOIN queue found ON found.name = u.name;
+    LOOP
+        SELECT array_agg(found.queue_id ORDER BY u.n), array_agg(found.next_expiry <= now_ ORDER BY u.n),
+            array_agg(u.name) FILTER (WHERE found.queue_id IS NULL)
+        INTO queue_ids, alone, unknown
+        FROM unnest(queues) WITH ORDINALITY u (name, n) LEFT JOIN queue found ON found.name = u.name;
+        EXIT WHEN unknown IS NULL OR NOT EXISTS (SELECT FROM queue_born WHERE name = ANY (unknown));
+        PERFORM queues_enter(unknown);
+    END LOOP;
     FOR i IN 1..coalesce(cardinality(shares), 0) LOOP
         IF runnings[i] > 0 OR rate_counts[i] > 0 THEN
             alone[shares[i]] := true;
@@ -252,11 +247,6 @@ BEGIN
             END IF;
         END LOOP;
     END LOOP;
-    IF cardinality(left_over) > 0 OR items IS NOT NULL THEN
-        PERFORM lock_keys(ARRAY(SELECT seq_by_ref(refs[u], ids[u]) FROM unnest(left_over) u)
-            || ARRAY(SELECT seq_by_ref(i.ref, i.job)
-                FROM json_populate_recordset(NULL::settlement_spec, items) i));
-    END IF;
 
     FOR k IN 1..cardinality(left_over) LOOP
         n_ := left_over[k];
@@ -411,18 +401,21 @@ BEGIN
         END IF;
     END LOOP;
 
-    -- At the end and in order, because others may do the same.
+    -- At the end, and all that change in one order, because others may do the same.
+    IF cardinality(vacated) > 0 THEN
+        vacated := ARRAY(SELECT queue_id FROM queue WHERE queue_id = ANY (vacated)
+            AND queue_id <> ALL (full_) AND awaited);
+    END IF;
+    IF cardinality(expiries) + cardinality(vacated) > 1 THEN
+        PERFORM FROM queue WHERE queue_id = ANY (expiries || vacated)
+        ORDER BY queue_id FOR NO KEY UPDATE;
+    END IF;
     IF cardinality(expiries) > 0 THEN
-        FOR code_ IN SELECT DISTINCT e FROM unnest(expiries) e ORDER BY e LOOP
-            UPDATE queue SET next_expiry = now_ + lease_for WHERE queue_id = code_
-                AND (next_expiry IS NULL OR next_expiry > now_ + lease_for);
-        END LOOP;
+        UPDATE queue SET next_expiry = now_ + lease_for WHERE queue_id = ANY (expiries)
+            AND (next_expiry IS NULL OR next_expiry > now_ + lease_for);
     END IF;
     IF cardinality(vacated) > 0 THEN
-        PERFORM FROM queue WHERE queue_id = ANY (vacated) AND queue_id <> ALL (full_) AND awaited;
-        IF FOUND THEN
-            PERFORM announce_room(ARRAY(SELECT v FROM unnest(vacated) v WHERE v <> ALL (full_)));
-        END IF;
+        PERFORM announce_room(vacated);
     END IF;
     IF has_rung() THEN
         RETURN NEXT (3, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,

@@ -3,55 +3,69 @@
 -- ---- heartbeat ----
 
 -- Answers only the leases that have something to tell: a verdict that is not ok, or a wish to
--- cancel. The row with n = 0 says by its verdict whether the pool is registered.
+-- cancel. The row with n = 0 says by its verdict whether the pool is registered. A lease that somebody
+-- else has locked now is unavailable: it is extended by the next one.
 CREATE FUNCTION heartbeat(pool_ text, status_ bytea, now_ bigint, lease_for bigint, queues text[],
     ids uuid[], refs bigint[], tokens bytea[], workers int[], percents int[], texts bytea[],
     outputs bytea[])
 RETURNS TABLE (n int, verdict int, cancel boolean) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    beat record;
-    told boolean;
-    cancel_at bigint;
+    extended int[];
+    cancelled int[];
+    told int[];
+    told_seqs bigint[];
 BEGIN
+    IF cardinality(ids) > 0 THEN
+        PERFORM pool_lock(pool_);
+        PERFORM queue_lock(queue_id, false)
+        FROM (SELECT queue_id FROM queue WHERE name = ANY (queues) ORDER BY queue_id) q;
+    END IF;
     UPDATE pool SET beat_at = now_, status = coalesce(status_, status) WHERE name = pool_;
     RETURN QUERY SELECT 0, CASE WHEN FOUND THEN 0 ELSE 4 END, false;
     IF cardinality(ids) = 0 THEN
         RETURN;
     END IF;
-    PERFORM pg_advisory_xact_lock('pool'::regclass::oid::int, hashtext(pool_));
-    PERFORM queue_lock(queue_id, false)
-    FROM (SELECT queue_id FROM queue WHERE name = ANY (queues) ORDER BY queue_id) q;
 
-    FOR beat IN
-        SELECT g.n::int, seq_by_ref(g.ref, g.id) AS seq, g.token, g.worker, g.percent, g.progress,
-            g.output
-        FROM unnest(ids, refs, tokens, workers, percents, texts, outputs)
-            WITH ORDINALITY g (id, ref, token, worker, percent, progress, output, n)
-        ORDER BY 2
-    LOOP
-        told := beat.percent IS NOT NULL OR beat.output IS NOT NULL;
-        UPDATE lease l SET expires_at = now_ + lease_for, worker = coalesce(beat.worker, l.worker),
-            traces = l.traces OR told
-        WHERE l.queue_id = (SELECT j.queue_id FROM job j WHERE j.seq = beat.seq)
-            AND l.seq = beat.seq AND l.token = beat.token AND l.expires_at > now_
-        RETURNING l.cancel_requested_at INTO cancel_at;
-        IF NOT FOUND THEN
-            RETURN QUERY SELECT beat.n,
-                coalesce(nullif(lease_check(standing_of(beat.seq), beat.token, now_), 0), 7), false;
-            CONTINUE;
-        END IF;
-        IF told THEN
-            PERFORM write_told(beat.seq, beat.percent::smallint, beat.progress, NULL, beat.output);
-        END IF;
-        IF cancel_at IS NOT NULL THEN
-            RETURN QUERY SELECT beat.n, 0, true;
-        END IF;
+    WITH beat AS MATERIALIZED (
+        SELECT g.n::int AS n, j.queue_id, j.seq, g.token, g.worker,
+            g.percent IS NOT NULL OR g.output IS NOT NULL AS told
+        FROM unnest(ids, refs, tokens, workers, percents, outputs)
+            WITH ORDINALITY g (id, ref, token, worker, percent, output, n)
+            CROSS JOIN LATERAL (SELECT queue_id, seq FROM job
+                WHERE seq = seq_by_ref(g.ref, g.id) OFFSET 0) j
+    ), locked AS MATERIALIZED (
+        SELECT b.* FROM beat b CROSS JOIN LATERAL (
+            SELECT FROM lease
+            WHERE queue_id = b.queue_id AND seq = b.seq AND token = b.token AND expires_at > now_
+            FOR NO KEY UPDATE SKIP LOCKED) l
+    ), moved AS (
+        UPDATE lease l SET expires_at = now_ + lease_for, worker = coalesce(k.worker, l.worker),
+            traces = l.traces OR k.told
+        FROM locked k WHERE l.queue_id = k.queue_id AND l.seq = k.seq
+        RETURNING k.n, k.seq, k.told, l.cancel_requested_at AS cancel_at
+    )
+    SELECT coalesce(array_agg(m.n), '{}'), array_agg(m.n) FILTER (WHERE m.cancel_at IS NOT NULL),
+        array_agg(m.n) FILTER (WHERE m.told), array_agg(m.seq) FILTER (WHERE m.told)
+    INTO extended, cancelled, told, told_seqs FROM moved m;
+    FOR i IN 1..coalesce(cardinality(told), 0) LOOP
+        PERFORM write_told(told_seqs[i], percents[told[i]]::smallint, texts[told[i]], NULL,
+            outputs[told[i]]);
     END LOOP;
+    RETURN QUERY SELECT u, 0, true FROM unnest(cancelled) u;
+    IF cardinality(extended) < cardinality(ids) THEN
+        RETURN QUERY SELECT g.n::int, coalesce(nullif(lease_check(
+            standing_of(seq_by_ref(refs[g.n], ids[g.n])), tokens[g.n], now_), 0), 2), false
+        FROM generate_subscripts(ids, 1) g (n) WHERE g.n <> ALL (extended);
+    END IF;
 
     -- Leases may now be shorter than they were: no queue may expect its next expiry later.
-    UPDATE queue SET next_expiry = now_ + lease_for
-    WHERE name = ANY (queues) AND next_expiry > now_ + lease_for;
+    PERFORM FROM queue WHERE name = ANY (queues) AND next_expiry > now_ + lease_for
+    ORDER BY queue_id FOR NO KEY UPDATE;
+    IF FOUND THEN
+        UPDATE queue SET next_expiry = now_ + lease_for
+        WHERE name = ANY (queues) AND next_expiry > now_ + lease_for;
+    END IF;
 END $$;
 
 -- ---- promote ----
@@ -79,7 +93,10 @@ BEGIN
         GROUP BY c.queue_id
     )
     SELECT count(*) INTO moved FROM placed;
-    SELECT due INTO next_due FROM waiting WHERE state = state_ ORDER BY due LIMIT 1;
+    -- What is due and is left, when there was room for it, somebody else has locked: it waits for the
+    -- next pass, and hides nobody who comes before that.
+    SELECT due INTO next_due FROM waiting WHERE state = state_ AND (moved = limit_ OR due > now_)
+    ORDER BY due LIMIT 1;
     IF moved > 0 THEN
         PERFORM ring_later();
     END IF;
@@ -117,20 +134,14 @@ BEGIN
     SELECT array_agg(old.place), array_agg(j.place) INTO places, job_places FROM (
         SELECT e.ctid AS place, e.seq FROM ended e
         WHERE e.state = state_ AND e.queue_id = queue_id_ AND e.ended_at <= before_
-        ORDER BY e.ended_at, e.seq LIMIT most) old
-        CROSS JOIN LATERAL (SELECT ctid AS place FROM job WHERE seq = old.seq OFFSET 0
-            FOR UPDATE SKIP LOCKED) j;
+        ORDER BY e.ended_at, e.seq LIMIT most FOR UPDATE SKIP LOCKED) old
+        CROSS JOIN LATERAL (SELECT ctid AS place FROM job WHERE seq = old.seq OFFSET 0) j;
     IF places IS NULL THEN
         RETURN 0;
     END IF;
     WITH gone AS (DELETE FROM ended WHERE ctid = ANY (places) RETURNING seq, traces)
     SELECT coalesce(array_agg(seq), '{}'), array_agg(seq) FILTER (WHERE traces) INTO seqs, traced
     FROM gone;
-    -- One that was taken away before its job was ours lives on.
-    IF cardinality(seqs) <> cardinality(places) THEN
-        job_places := ARRAY(SELECT j.place FROM unnest(seqs) u
-            CROSS JOIN LATERAL (SELECT ctid AS place FROM job WHERE seq = u OFFSET 0) j);
-    END IF;
     DELETE FROM job WHERE ctid = ANY (job_places);
     IF traced IS NOT NULL THEN
         DELETE FROM detail WHERE seq = ANY (traced);
@@ -138,6 +149,19 @@ BEGIN
     END IF;
     PERFORM count_state(queue_id_, state_, -cardinality(seqs));
     RETURN cardinality(seqs);
+END $$;
+
+-- Last, because others may do the same and wait for it.
+CREATE FUNCTION enter_all_queues() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    names text[];
+BEGIN
+    SELECT array_agg(name) INTO names FROM (SELECT name FROM queue_born LIMIT 1000) born;
+    IF names IS NOT NULL THEN
+        PERFORM queues_enter(names);
+        DELETE FROM queue_born b WHERE b.ctid = ANY (ARRAY(
+            SELECT ctid FROM queue_born WHERE name = ANY (names) FOR UPDATE SKIP LOCKED));
+    END IF;
 END $$;
 
 -- One at a time: two who counted the same jobs would both remove what is too many. Whoever finds
@@ -151,7 +175,7 @@ DECLARE
     gone bigint;
     more bigint;
 BEGIN
-    IF NOT pg_try_advisory_xact_lock('ended'::regclass::oid::int, 0) THEN
+    IF NOT pg_try_advisory_xact_lock(lock_class(4), 0) THEN
         RETURN 0;
     END IF;
     PERFORM FROM counted OFFSET (SELECT 1000 + 2 * count(*) FROM queue) LIMIT 1;
@@ -181,5 +205,6 @@ BEGIN
         GET DIAGNOSTICS gone = ROW_COUNT;
         removed := removed + gone;
     END IF;
+    PERFORM enter_all_queues();
     RETURN removed;
 END $$;

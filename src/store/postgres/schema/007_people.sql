@@ -25,14 +25,14 @@ END $$;
 
 CREATE FUNCTION cancel(ids uuid[], now_ bigint) RETURNS SETOF int LANGUAGE plpgsql AS $$
 DECLARE
+    keys keyed[] := hold_all(ids);
     st standing;
 BEGIN
-    PERFORM lock_keys(ARRAY(SELECT seq_of(u) FROM unnest(ids) u));
     FOR i IN 1..cardinality(ids) LOOP
         st := hold(seq_of(ids[i]));
         RETURN NEXT CASE WHEN st.seq IS NULL THEN 4 ELSE cancel_one(st, now_) END;
-        PERFORM let_go(st);
     END LOOP;
+    PERFORM let_go_all(keys);
 END $$;
 
 CREATE FUNCTION requeue_one(st standing, run_at_ bigint, now_ bigint) RETURNS int
@@ -74,21 +74,21 @@ END $$;
 CREATE FUNCTION requeue(ids uuid[], run_at_ bigint, now_ bigint) RETURNS SETOF int
 LANGUAGE plpgsql AS $$
 DECLARE
+    keys keyed[] := hold_all(ids);
     st standing;
 BEGIN
-    PERFORM lock_keys(ARRAY(SELECT seq_of(u) FROM unnest(ids) u));
     FOR i IN 1..cardinality(ids) LOOP
         st := hold(seq_of(ids[i]));
         RETURN NEXT CASE WHEN st.seq IS NULL THEN 4 ELSE requeue_one(st, run_at_, now_) END;
-        PERFORM let_go(st);
     END LOOP;
+    PERFORM let_go_all(keys);
 END $$;
 
 CREATE FUNCTION remove(ids uuid[]) RETURNS SETOF int LANGUAGE plpgsql AS $$
 DECLARE
+    keys keyed[] := hold_all(ids);
     st standing;
 BEGIN
-    PERFORM lock_keys(ARRAY(SELECT seq_of(u) FROM unnest(ids) u));
     FOR i IN 1..cardinality(ids) LOOP
         st := hold(seq_of(ids[i]));
         IF st.seq IS NULL THEN
@@ -100,14 +100,15 @@ BEGIN
             PERFORM forget(st.seq);
             RETURN NEXT 0;
         END IF;
-        PERFORM let_go(st);
     END LOOP;
+    PERFORM let_go_all(keys);
 END $$;
 
 CREATE FUNCTION set_paused(name_ text, paused_at_ bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     queue_id_ int := queue_make(name_);
 BEGIN
+    PERFORM queues_enter(ARRAY[name_]);
     UPDATE queue SET paused_at =
         CASE WHEN paused_at_ IS NULL THEN NULL ELSE coalesce(paused_at, paused_at_) END
     WHERE queue_id = queue_id_;
@@ -195,7 +196,7 @@ CREATE FUNCTION list_page(low_at bigint, low_ref bigint, high_at bigint, high_re
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE
-    queue_id_ int := (SELECT q.queue_id FROM queue q WHERE q.name = queue_);
+    queue_id_ int := queue_of(queue_);
     one_queue boolean := queue_ IS NOT NULL;
     picky boolean := coalesce(type_, key_) IS NOT NULL OR error_ IS NOT NULL
         OR (state_ IS NULL AND one_queue);
