@@ -171,17 +171,22 @@ static bool look_for_held(struct dispatcher *dispatcher, struct error *err)
 {
     const bool may_wait = holds_nothing(dispatcher);
 
+    dispatcher->wants_recovery = false;
     dispatcher->wants_recovery = !recovery_run(dispatcher, err);
     return !dispatcher->wants_recovery || (may_wait && outage_may_pass(err));
 }
 
 /* Nothing else is done before: a result whose job is not known yet would be taken for one of a job
- * that is settled. */
+ * that is settled. What was asked for before may have been on its way for so long that it comes to
+ * the store after this look, so it is looked once more in a while. */
 static bool recover(struct dispatcher *dispatcher, struct error *err)
 {
     if (!backing_watch_bell(dispatcher, err) || !look_for_held(dispatcher, err))
         return false;
     dispatcher->has_recovered = true;
+    if (!dispatcher->wants_recovery)
+        dispatcher->recover_at = clock_boot() + SCAN_INTERVAL;
+    dispatcher->wants_recovery = true;
     if (dispatcher->is_stopping)
         handout_halt_all(dispatcher);
     return true;

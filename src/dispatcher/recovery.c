@@ -136,7 +136,7 @@ bool recovery_run(struct dispatcher *dispatcher, struct error *err)
         if (!take_in(dispatcher, &held.items[i], err))
             return false;
     }
-    if (held.count > 0)
+    if (held.count > 0 && (found > 0 || !dispatcher->wants_recovery))
         log_info("jobs_recovered", "held=%zu unknown=%zu", held.count, found);
     return true;
 }

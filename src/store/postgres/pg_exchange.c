@@ -293,8 +293,19 @@ bool postgres_exchange(struct store *store, const struct settlement_list *finish
 
     if (settle_and_reserve(exchange, true, err))
         return true;
-    /* A lease changed under the statement, and only the long way copes with that. */
+    /* A lease changed under the statement, or is locked, and only the long way copes with that. */
     return err->code == TH_E_LEASE_MISMATCH && settle_and_reserve(exchange, false, err);
+}
+
+/* An exchange of ours that got no answer in time may still be under way, and commit later: when the
+ * commit itself takes long, nothing of it can be seen yet. It has the pool's lock until it can be
+ * seen, so that is waited for in a statement of its own: the next one sees what it brought. */
+static bool wait_for_exchange(struct postgres *postgres, const char *pool, struct error *err)
+{
+    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_POOL_LOCK);
+
+    statement_text(&call, pool);
+    return statement_run(&call, NULL, err);
 }
 
 bool postgres_held(struct store *store, const char *pool, struct job_list *jobs_out,
@@ -305,7 +316,7 @@ bool postgres_held(struct store *store, const char *pool, struct job_list *jobs_
     CLEANUP(answer_done) struct answer answer = {0};
 
     statement_text(&call, pool);
-    if (!statement_run(&call, &answer, err))
+    if (!wait_for_exchange(postgres_of(store), pool, err) || !statement_run(&call, &answer, err))
         return false;
     while (answer_next(&answer)) {
         struct job *job = job_list_add(jobs_out);
