@@ -144,6 +144,19 @@ static const struct {
      "SELECT 1 FROM lease l JOIN job j ON j.seq = l.seq WHERE traces = 0 AND (j.key IS NOT NULL"
      " OR l.cancel_requested_at IS NOT NULL OR l.seq IN (SELECT seq FROM detail)"
      " OR l.seq IN (SELECT seq FROM run))"},
+    {"a queue knows how many jobs it has of each state",
+     "SELECT 1 FROM queue q WHERE (ready, running) IS NOT"
+     " ((SELECT count(*) FROM ready t WHERE t.queue_id = q.queue_id),"
+     " (SELECT count(*) FROM lease t WHERE t.queue_id = q.queue_id))"
+     " OR (scheduled, blocked, retry) IS NOT"
+     " (SELECT count(*) FILTER (WHERE state = 0), count(*) FILTER (WHERE state = 2),"
+     " count(*) FILTER (WHERE state = 4) FROM waiting t WHERE t.queue_id = q.queue_id)"
+     " OR (done, dead, cancelled) IS NOT"
+     " (SELECT count(*) FILTER (WHERE state = 5), count(*) FILTER (WHERE state = 6),"
+     " count(*) FILTER (WHERE state = 7) FROM ended t WHERE t.queue_id = q.queue_id)"},
+    {"an end without traces has none",
+     "SELECT 1 FROM ended WHERE traces = 0 AND (seq IN (SELECT seq FROM detail)"
+     " OR seq IN (SELECT seq FROM run))"},
     {"the file is whole", "SELECT 1 FROM pragma_integrity_check WHERE integrity_check <> 'ok'"},
 };
 /* clang-format on */

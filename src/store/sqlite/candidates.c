@@ -243,10 +243,11 @@ static bool add_queue(struct candidates *candidates, int64_t queue_id, struct er
 static bool add_queues(struct candidates *candidates, struct error *err)
 {
     bool found;
-    CLEANUP(query_done) struct query query = query_start(candidates->sqlite, SQL_QUEUES_ALL);
+    CLEANUP(query_done) struct query query = query_start(candidates->sqlite, SQL_QUEUES_WITH);
 
     if (candidates->queue_id != 0)
         return add_queue(candidates, candidates->queue_id, err);
+    query_int(&query, candidates->filter->state);
     for (;;) {
         if (!query_row(&query, &found, err))
             return false;
@@ -262,10 +263,9 @@ static bool add_queues(struct candidates *candidates, struct error *err)
 static bool has_few_jobs(struct candidates *candidates, bool *few_out, struct error *err)
 {
     bool found;
-    CLEANUP(query_done) struct query query = query_start(candidates->sqlite, SQL_QUEUE_COUNT_JOBS);
+    CLEANUP(query_done) struct query query = query_start(candidates->sqlite, SQL_QUEUE_JOBS);
 
     query_int(&query, candidates->queue_id);
-    query_int(&query, FEW_JOBS + 1);
     if (!query_row(&query, &found, err))
         return false;
     *few_out = column_int(&query) <= FEW_JOBS;

@@ -28,6 +28,8 @@ bool ending_write(struct sqlite *sqlite, const struct standing *standing,
 {
     CLEANUP(query_done) struct query query = query_start(sqlite, SQL_ENDED_ADD);
 
+    if (!tally_jobs(sqlite, standing->place.queue_id, ending->state, 1, err))
+        return false;
     query_int(&query, standing->place.seq);
     query_int(&query, ending->state);
     query_int(&query, standing->place.queue_id);
@@ -43,6 +45,7 @@ bool ending_write(struct sqlite *sqlite, const struct standing *standing,
         query_int(&query, ending->ended_by);
     else
         query_null(&query);
+    query_int(&query, !ending->is_plain);
     query_text(&query, standing->pool[0] != '\0' ? standing->pool : NULL);
     query_int_or_null(&query, standing->worker);
     query_int_or_null(&query, standing->started_at);
@@ -55,10 +58,16 @@ bool ending_write(struct sqlite *sqlite, const struct standing *standing,
     return query_run(&query, err);
 }
 
-bool ending_forget(struct sqlite *sqlite, int64_t seq, struct error *err)
+bool ending_leave(struct sqlite *sqlite, const struct place *place, struct error *err)
 {
-    return query_on_seq(sqlite, SQL_ENDED_REMOVE, seq, err) &&
-           query_on_seq(sqlite, SQL_DETAIL_REMOVE, seq, err) &&
-           query_on_seq(sqlite, SQL_RUN_REMOVE, seq, err) &&
-           query_on_seq(sqlite, SQL_JOB_REMOVE, seq, err);
+    return tally_jobs(sqlite, place->queue_id, place->state, -1, err) &&
+           query_on_seq(sqlite, SQL_ENDED_REMOVE, place->seq, err);
+}
+
+bool ending_forget(struct sqlite *sqlite, const struct place *place, bool traces, struct error *err)
+{
+    return ending_leave(sqlite, place, err) &&
+           (!traces || (query_on_seq(sqlite, SQL_DETAIL_REMOVE, place->seq, err) &&
+                        query_on_seq(sqlite, SQL_RUN_REMOVE, place->seq, err))) &&
+           query_on_seq(sqlite, SQL_JOB_REMOVE, place->seq, err);
 }

@@ -14,6 +14,7 @@
 /* How a job ended, beside its standing. */
 struct ending {
     enum job_state state;
+    bool is_plain;             /* nothing is in detail or run */
     bool settled;              /* by a settlement of this kind: the same again is a success */
     int ended_by;              /* enum settlement_kind */
     const struct job_run *run; /* done jobs: kept in the row; NULL otherwise */
@@ -24,7 +25,12 @@ struct ending {
 bool ending_write(struct sqlite *sqlite, const struct standing *standing,
                   const struct ending *ending, usec_t now, struct error *err) MUST_CHECK;
 
-/* Everything the job left in any table but its place, its lease and its idempotency record. */
-bool ending_forget(struct sqlite *sqlite, int64_t seq, struct error *err) MUST_CHECK;
+/* Takes the row away again. */
+bool ending_leave(struct sqlite *sqlite, const struct place *place, struct error *err) MUST_CHECK;
+
+/* Everything the job left in any table but its lease and its idempotency record. Its place says the
+ * state that it ended in; `traces` is that of its row. */
+bool ending_forget(struct sqlite *sqlite, const struct place *place, bool traces,
+                   struct error *err) MUST_CHECK;
 
 #endif

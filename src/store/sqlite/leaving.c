@@ -9,7 +9,8 @@
 
 bool leaving_drop_lease(struct sqlite *sqlite, int64_t seq, int64_t queue_id, struct error *err)
 {
-    return query_on_seq(sqlite, SQL_LEASE_REMOVE, seq, err) && vacancy_note(sqlite, queue_id, err);
+    return tally_jobs(sqlite, queue_id, JOB_RUNNING, -1, err) &&
+           query_on_seq(sqlite, SQL_LEASE_REMOVE, seq, err) && vacancy_note(sqlite, queue_id, err);
 }
 
 bool leaving_end(struct sqlite *sqlite, const struct standing *standing,

@@ -23,6 +23,8 @@ static bool ready_row(struct sqlite *sqlite, enum sql_statement which, const str
 bool place_add(struct sqlite *sqlite, const struct place *place, struct error *err)
 {
     assert(job_state_is_waiting(place->state));
+    if (!tally_jobs(sqlite, place->queue_id, place->state, 1, err))
+        return false;
     if (place->state == JOB_READY) {
         sqlite->ring = true;
         return ready_row(sqlite, SQL_READY_ADD, place, err);
@@ -37,6 +39,8 @@ bool place_add(struct sqlite *sqlite, const struct place *place, struct error *e
 
 bool place_remove(struct sqlite *sqlite, const struct place *place, struct error *err)
 {
+    if (!tally_jobs(sqlite, place->queue_id, place->state, -1, err))
+        return false;
     if (place->state == JOB_READY)
         return ready_row(sqlite, SQL_READY_REMOVE, place, err);
     CLEANUP(query_done) struct query query = query_start(sqlite, SQL_WAITING_REMOVE);

@@ -92,8 +92,7 @@ static bool revive_row(const struct repair *repair, const struct standing *stand
     query_int_or_null(&query, repair->run_at);
     query_int(&query, standing->executions);
     return query_run(&query, err) &&
-           query_on_seq(repair->sqlite, SQL_DETAIL_FORGIVE, standing->place.seq, err) &&
-           query_on_seq(repair->sqlite, SQL_ENDED_REMOVE, standing->place.seq, err);
+           query_on_seq(repair->sqlite, SQL_DETAIL_FORGIVE, standing->place.seq, err);
 }
 
 /* Behind a running twin it would be blocked, and merged into that if it comes back: one of another
@@ -129,6 +128,8 @@ static bool requeue_one(const struct repair *repair, struct standing *standing,
         *verdict_out = TH_E_CONFLICT;
         return true;
     }
+    if (!ending_leave(repair->sqlite, place, err))
+        return false;
     place->due = repair->run_at != 0 ? repair->run_at : repair->now;
     place->state = twins.running != 0 ? JOB_BLOCKED : job_state_when_due(place->due, repair->now);
     if (!revive_row(repair, standing, err) || !place_add(repair->sqlite, place, err))
@@ -164,7 +165,7 @@ static bool remove_one(const struct repair *repair, struct standing *standing,
         return true;
     }
     return free_idempotency(repair, &standing->id, err) &&
-           ending_forget(repair->sqlite, standing->place.seq, err);
+           ending_forget(repair->sqlite, &standing->place, true, err);
 }
 
 bool sqlite_remove(struct store *store, const struct uuid *ids, size_t count,

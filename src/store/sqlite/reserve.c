@@ -139,7 +139,11 @@ static bool move_all(const struct reserving *reserving, int64_t queue_id, const 
     CLEANUP(query_done) struct query leave = query_start(reserving->sqlite, SQL_READY_REMOVE);
     CLEANUP(query_done) struct query lease = query_start(reserving->sqlite, SQL_LEASE_ADD);
     const char *name = arena_text(&reserving->jobs->arena, queue);
+    const int64_t count = (int64_t)(reserving->jobs->count - from);
 
+    if (!tally_jobs(reserving->sqlite, queue_id, JOB_READY, -count, err) ||
+        !tally_jobs(reserving->sqlite, queue_id, JOB_RUNNING, count, err))
+        return false;
     for (size_t i = from; i < reserving->jobs->count; i++) {
         struct job *job = &reserving->jobs->items[i];
         job->queue = name;

@@ -17,33 +17,7 @@
 struct settling {
     struct sqlite *sqlite;
     usec_t now;
-    /* Counts of one queue, written when the queue changes and at the end. */
-    int64_t queue_id;
-    int64_t done, failed;
 };
-
-static bool write_counts(struct settling *settling, struct error *err)
-{
-    if (settling->done == 0 && settling->failed == 0)
-        return true;
-    CLEANUP(query_done) struct query query = query_start(settling->sqlite, SQL_QUEUE_COUNT);
-    query_int(&query, settling->queue_id);
-    query_int(&query, settling->done);
-    query_int(&query, settling->failed);
-    settling->done = settling->failed = 0;
-    return query_run(&query, err);
-}
-
-static bool count(struct settling *settling, int64_t queue_id, int done, int failed,
-                  struct error *err)
-{
-    if (queue_id != settling->queue_id && !write_counts(settling, err))
-        return false;
-    settling->queue_id = queue_id;
-    settling->done += done;
-    settling->failed += failed;
-    return true;
-}
 
 /* ---- the short way ---- */
 
@@ -94,6 +68,7 @@ static bool write_plain_end(struct settling *settling, const struct settlement *
     struct ending ending = {
         .state = JOB_DONE,
         .settled = true,
+        .is_plain = true,
         .ended_by = SETTLE_ACK,
         .run = run,
     };
@@ -118,7 +93,9 @@ static bool settle_plain(struct settling *settling, const struct settlement *set
         return false;
     if (!*settled_out)
         return true;
-    if (!count(settling, queue_id, 1, 0, err) || !vacancy_note(settling->sqlite, queue_id, err))
+    if (!tally_executions(settling->sqlite, queue_id, 1, 0, err) ||
+        !tally_jobs(settling->sqlite, queue_id, JOB_RUNNING, -1, err) ||
+        !vacancy_note(settling->sqlite, queue_id, err))
         return false;
     return settlement->forget ? query_on_seq(settling->sqlite, SQL_JOB_REMOVE, settlement->ref, err)
                               : write_plain_end(settling, settlement, queue_id, err);
@@ -197,8 +174,11 @@ static bool end_job(struct settling *settling, const struct standing *standing,
 
     if (!leaving_end(settling->sqlite, standing, &ending, settling->now, err))
         return false;
-    if (state == JOB_DONE && settlement->forget)
-        return ending_forget(settling->sqlite, standing->place.seq, err);
+    if (state == JOB_DONE && settlement->forget) {
+        const struct place place = {
+            .seq = standing->place.seq, .queue_id = standing->place.queue_id, .state = state};
+        return ending_forget(settling->sqlite, &place, true, err);
+    }
     return write_traces(
         settling, standing, settlement,
         state == JOB_CANCELLED ? RUN_CANCELLED : settlement_run_outcome(settlement->kind), err);
@@ -298,8 +278,8 @@ static bool settle_one(struct settling *settling, const struct settlement *settl
     if (*verdict_out != TH_OK || repeated)
         return true;
     take_run(&standing, settlement);
-    return count(settling, standing.place.queue_id, settlement->kind == SETTLE_ACK,
-                 settlement->counts, err) &&
+    return tally_executions(settling->sqlite, standing.place.queue_id,
+                            settlement->kind == SETTLE_ACK, settlement->counts, err) &&
            carry_out(settling, &standing, settlement, err);
 }
 
@@ -311,5 +291,5 @@ bool settle_all(struct sqlite *sqlite, const struct settlement_list *finished, u
     for (size_t i = 0; i < finished->count; i++)
         if (!settle_one(&settling, &finished->items[i], &verdicts_out[i], err))
             return false;
-    return write_counts(&settling, err);
+    return true;
 }

@@ -171,6 +171,7 @@ void sqlite_disconnect(struct sqlite *sqlite)
     bell_done(&sqlite->bell);
     queue_ids_done(&sqlite->queues);
     vacancies_done(&sqlite->vacancies);
+    tallies_done(&sqlite->tallies);
     free(sqlite->statements);
     free(sqlite->path);
     scratch_leave(&sqlite->scratch);
@@ -238,7 +239,8 @@ static void undo(struct sqlite *sqlite)
 
 bool sqlite_end(struct sqlite *sqlite, bool work, struct error *err)
 {
-    bool kept = work && vacancy_announce(sqlite, err) && run_plain(sqlite, SQL_COMMIT, err);
+    bool kept = work && vacancy_announce(sqlite, err) && tally_write(sqlite, err) &&
+                run_plain(sqlite, SQL_COMMIT, err);
 
     if (!kept)
         undo(sqlite);
@@ -246,6 +248,7 @@ bool sqlite_end(struct sqlite *sqlite, bool work, struct error *err)
         return kept;
     sqlite->writing = false;
     sqlite->vacancies.count = 0;
+    sqlite->tallies.count = 0;
     turnstile_leave(&sqlite->turnstile);
     if (kept && sqlite->ring)
         bell_ring(&sqlite->bell);

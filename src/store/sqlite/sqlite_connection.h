@@ -14,6 +14,7 @@
 #include "store/sqlite/bell.h"
 #include "store/sqlite/queue_ids.h"
 #include "store/sqlite/scratch.h"
+#include "store/sqlite/tally.h"
 #include "store/sqlite/turnstile.h"
 #include "store/sqlite/vacancy.h"
 
@@ -36,6 +37,7 @@ struct sqlite {
     bool writing; /* in a write transaction, with the turnstile ours */
     bool ring;    /* it makes something reservable that somebody may wait for */
     struct vacancies vacancies;
+    struct tallies tallies;
     struct scratch scratch; /* the folder of a store that ends with its last user */
 };
 

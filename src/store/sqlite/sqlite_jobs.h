@@ -54,6 +54,8 @@ bool sqlite_heartbeat(struct store *store, const struct heartbeat *heartbeat, us
 /* upkeep.c */
 bool sqlite_promote(struct store *store, enum job_state state, usec_t now, size_t limit,
                     size_t *moved_out, usec_t *next_due_out, struct error *err);
+
+/* prune.c */
 bool sqlite_prune(struct store *store, const struct retention *keep, usec_t now, size_t limit,
                   size_t *removed_out, struct error *err);
 

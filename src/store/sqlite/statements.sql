@@ -24,8 +24,11 @@ UPDATE queue SET paused_at = iif(?2 IS NULL, NULL, coalesce(paused_at, ?2)) WHER
 UPDATE queue SET spent_until = ?2 WHERE queue_id = ?1
 -- name: queue_set_awaited
 UPDATE queue SET awaited = ?2 WHERE queue_id = ?1 AND awaited <> ?2
--- name: queue_count
-UPDATE queue SET done_total = done_total + ?2, failed_total = failed_total + ?3 WHERE queue_id = ?1
+-- name: queue_tally
+UPDATE queue SET done_total = done_total + ?2, failed_total = failed_total + ?3,
+    scheduled = scheduled + ?4, ready = ready + ?5, blocked = blocked + ?6, running = running + ?7,
+    retry = retry + ?8, done = done + ?9, dead = dead + ?10, cancelled = cancelled + ?11
+WHERE queue_id = ?1
 -- name: queue_expects_expiry
 UPDATE queue SET next_expiry = ?2
 WHERE queue_id = ?1 AND (next_expiry IS NULL OR next_expiry > ?2)
@@ -124,9 +127,9 @@ DELETE FROM lease WHERE seq = ? AND queue_id = ? AND token = ? AND expires_at > 
 DELETE FROM lease WHERE seq = ?
 -- name: ended_add
 INSERT INTO ended (seq, state, queue_id, ended_at, executions, attempts, stalls, token, ended_by,
-    pool, worker, started_at, wall, user, system, max_rss_kb, exit_code, cancel_requested_at,
-    merged_into)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    traces, pool, worker, started_at, wall, user, system, max_rss_kb, exit_code,
+    cancel_requested_at, merged_into)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 -- name: job_return
 UPDATE job SET due = ?2, run_at = ?3, attempts = ?4, stalls = ?5, executions = ?6 WHERE seq = ?1
 -- name: detail_failed
@@ -171,6 +174,11 @@ UPDATE pool SET beat_at = ?2, status = coalesce(?3, status) WHERE name = ?1
 
 -- name: promote_next
 SELECT min(due) FROM waiting WHERE state = ?
+-- name: promote_count
+SELECT w.queue_id, count(*), count(j.seq)
+FROM (SELECT queue_id, due, seq FROM waiting WHERE state = ?1 AND due <= ?2
+    ORDER BY due, seq LIMIT ?3) w LEFT JOIN job j ON j.seq = w.seq
+GROUP BY w.queue_id
 -- The limit comes before the join: it has to name the rows that promote_remove takes, also when the
 -- job of one of them was deleted by hand.
 -- name: promote_add
@@ -186,11 +194,12 @@ DELETE FROM waiting WHERE (state, due, seq) IN (
 SELECT queue_id FROM queue WHERE next_expiry <= ?
 -- name: expired_leases
 SELECT seq FROM lease WHERE queue_id = ? AND expires_at <= ? LIMIT ?
--- name: ended_next_group
-SELECT state, queue_id, count(*) FROM ended WHERE (state, queue_id) > (?, ?)
-GROUP BY state, queue_id LIMIT 1
+-- name: queue_next_ended
+SELECT queue_id, done, dead, cancelled FROM queue
+WHERE queue_id > ? AND (done > 0 OR dead > 0 OR cancelled > 0)
+ORDER BY queue_id LIMIT 1
 -- name: ended_before
-SELECT seq FROM ended WHERE state = ? AND queue_id = ? AND ended_at <= ?
+SELECT seq, traces FROM ended WHERE state = ? AND queue_id = ? AND ended_at <= ?
 ORDER BY ended_at, seq LIMIT ?
 -- The key stands first because SQLite would otherwise search by the queue alone, and go through all
 -- of its records.
@@ -311,14 +320,13 @@ ORDER BY j.id DESC LIMIT ?3
 -- name: list_look
 SELECT j.queue_id, j.type, j.key, d.last_error FROM job j LEFT JOIN detail d ON d.seq = j.seq
 WHERE j.seq = ?
--- name: queues_all
-SELECT queue_id FROM queue
--- name: queue_count_jobs
-SELECT count(*) FROM (
-    SELECT 1 FROM ready WHERE queue_id = ?1
-    UNION ALL SELECT 1 FROM waiting WHERE state IN (0, 2, 4) AND queue_id = ?1
-    UNION ALL SELECT 1 FROM ended WHERE state IN (5, 6, 7) AND queue_id = ?1
-    LIMIT ?2)
+-- The queues that have jobs of this state.
+-- name: queues_with
+SELECT queue_id FROM queue WHERE CASE ? WHEN 1 THEN ready WHEN 5 THEN done WHEN 6 THEN dead
+    ELSE cancelled END > 0
+-- name: queue_jobs
+SELECT scheduled + ready + blocked + running + retry + done + dead + cancelled FROM queue
+WHERE queue_id = ?
 -- name: runs
 SELECT execution, outcome, pool, worker, started_at, wall, user, system, max_rss_kb, exit_code,
     signal, error
@@ -335,15 +343,13 @@ SELECT v.id, v.type, v.queue, v.state, v.attempts, v.max_attempts, v.last_error,
 FROM (SELECT seq FROM detail WHERE failed_at IS NOT NULL
     ORDER BY failed_at DESC, seq DESC LIMIT ?) f CROSS JOIN job_view v ON v.seq = f.seq
 ORDER BY v.failed_at DESC, v.seq DESC
--- name: stats_queues
-SELECT queue_id, name, paused_at, done_total, failed_total FROM queue ORDER BY name
--- name: stats_ready
-SELECT queue_id, 1, count(*), min(due) FROM ready GROUP BY queue_id
--- name: stats_waiting
-SELECT queue_id, state, count(*), NULL FROM waiting GROUP BY state, queue_id
--- name: stats_running
-SELECT queue_id, 3, count(*), NULL FROM lease GROUP BY queue_id
--- name: stats_ended
-SELECT queue_id, state, count(*), NULL FROM ended GROUP BY state, queue_id
+-- The oldest ready job is the first one of each priority: ten looks, however many there are.
+-- name: stats
+SELECT q.name, q.paused_at, q.done_total, q.failed_total, iif(q.ready > 0, (
+        SELECT min((SELECT min(r.due) FROM ready r
+            WHERE r.queue_id = q.queue_id AND r.priority = p.column1))
+        FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) p), NULL),
+    q.scheduled, q.ready, q.blocked, q.running, q.retry, q.done, q.dead, q.cancelled
+FROM queue q ORDER BY q.name
 -- name: schema
 SELECT version, usable_from FROM meta

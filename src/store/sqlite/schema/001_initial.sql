@@ -26,7 +26,16 @@ CREATE TABLE queue (
     -- that ran out, so leases need no index by expiry. NULL: none is running.
     next_expiry INTEGER,
     done_total INTEGER NOT NULL DEFAULT 0,
-    failed_total INTEGER NOT NULL DEFAULT 0
+    failed_total INTEGER NOT NULL DEFAULT 0,
+    -- How many jobs of each state it has: whoever moves jobs adds that here in the same transaction.
+    scheduled INTEGER NOT NULL DEFAULT 0,
+    ready INTEGER NOT NULL DEFAULT 0,
+    blocked INTEGER NOT NULL DEFAULT 0,
+    running INTEGER NOT NULL DEFAULT 0,
+    retry INTEGER NOT NULL DEFAULT 0,
+    done INTEGER NOT NULL DEFAULT 0,
+    dead INTEGER NOT NULL DEFAULT 0,
+    cancelled INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE TABLE job (
@@ -93,6 +102,7 @@ CREATE TABLE ended (
     stalls INTEGER NOT NULL,
     token BLOB,       -- of the last lease, and
     ended_by INTEGER, -- the kind of settlement that came with it: the same again is a success
+    traces INTEGER NOT NULL DEFAULT 1, -- whether there may be a row in detail or run
     pool TEXT,        -- of the last execution
     worker INTEGER,
     started_at INTEGER,

@@ -1,0 +1,42 @@
+/*
+ * tally.h - how many jobs of each state a queue has.
+ *
+ * Counting rows costs what is stored, so `queue` has the numbers. A transaction adds up what it
+ * moves, and writes each queue that it moved jobs of once, before it commits.
+ */
+#ifndef SQLITE_TALLY_H
+#define SQLITE_TALLY_H
+
+#include "base/base.h"
+#include "base/error.h"
+#include "job/state.h"
+
+struct sqlite;
+
+/* What a transaction has changed of one queue. */
+struct tally {
+    int64_t queue_id;
+    int64_t jobs[JOB_STATES];
+    int64_t done, failed; /* executions, for ever */
+};
+
+struct tallies {
+    struct tally *items; /* owned */
+    size_t count;
+    size_t capacity;
+};
+
+/* So many more jobs of this state, or fewer. */
+bool tally_jobs(struct sqlite *sqlite, int64_t queue_id, enum job_state state, int64_t change,
+                struct error *err) MUST_CHECK;
+
+/* Executions that were done, and that failed. */
+bool tally_executions(struct sqlite *sqlite, int64_t queue_id, int64_t done, int64_t failed,
+                      struct error *err) MUST_CHECK;
+
+/* Before the transaction is committed. */
+bool tally_write(struct sqlite *sqlite, struct error *err) MUST_CHECK;
+
+void tallies_done(struct tallies *tallies);
+
+#endif
