@@ -48,6 +48,7 @@ class Server:
     """A process that listens on a port of its own; `command` and `is_up` are the subclass's."""
 
     user = None  # whom root becomes to run it
+    environment = None  # ours
 
     def __init__(self, folder, durable=False):
         self.folder = folder
@@ -68,7 +69,8 @@ class Server:
     def start(self):
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(self.command(), cwd=self.folder, stdout=log, stderr=log,
-                                            stdin=subprocess.DEVNULL, **self.runs_as())
+                                            stdin=subprocess.DEVNULL, env=self.environment,
+                                            **self.runs_as())
         end = time.monotonic() + DEADLINE
         while not self.is_up():
             if self.process.poll() is not None or time.monotonic() > end:

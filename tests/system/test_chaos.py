@@ -1,7 +1,5 @@
 """
-Chaos: kill -9 of anything, again and again, while jobs run.
-
-    scripts/chaos 5000 7
+Chaos: kill -9 of anything of a pool, again and again, while jobs run. test_mayhem.py does more.
 """
 import os
 import random
@@ -9,6 +7,8 @@ import signal
 import time
 import unittest
 
+from chaos_history import History
+from chaos_runs import COMMAND, RESIDENT
 from daemon import DaemonCase, descendants, living_in, title, wait_for
 from plugins import SANITIZER, plugin
 
@@ -17,57 +17,27 @@ SEED = int(os.environ.get("TH_CHAOS_SEED", random.SystemRandom().randrange(1 << 
 JOBS = int(os.environ.get("TH_CHAOS_JOBS", str(max(1500, KILLS * 15 // 2))))
 PATIENCE = 240
 
-# As long as any process of a run lives it holds the lock: another run of the same job would see it.
-# Some are long enough to be still there when a retry comes, if nobody has killed them.
-RUN = """
-exec 9>"locks/$TH_JOB_ID"
-flock -n -E 99 9
-[ $? -ne 99 ] || echo "$TH_JOB_ID execution $TH_EXECUTION" >>overlaps
-read -r number
-if [ $((number % 40)) -eq 0 ]; then sleep 1.5; else sleep 0.0$((number % 3 + 1)); fi
-echo "$TH_JOB_ID" >>ends
-"""
-
-# The same by a program that stays; and by fixtures/plugins/chaotic.c. What it waits for holds the lock as well.
-STAY = """
-import fcntl, json, subprocess, sys, time
-for line in sys.stdin:
-    job = json.loads(line)
-    with open("locks/" + job["id"], "w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            with open("overlaps", "a") as overlaps:
-                overlaps.write("%s execution %d\\n" % (job["id"], job["execution"]))
-        if job["payload"] % 40 == 0:
-            subprocess.run(["setsid", "sleep", "1.5"], pass_fds=[lock.fileno()])
-        else:
-            time.sleep(job["payload"] % 3 / 100 + 0.01)
-        with open("ends", "a") as ends:
-            ends.write(job["id"] + "\\n")
-    print(json.dumps({"id": job["id"], "ok": True}), flush=True)
-"""
-
-
 class Chaos(DaemonCase):
 
     kills, jobs_wanted = KILLS, JOBS
-    lease = "1s"
+    lease = 1  # seconds
 
     def setUp(self):
         super().setUp()
         self.random = random.Random(SEED)
+        self.history = History(self.folder, self.lease)
         os.mkdir(self.path("locks"))
         self.environment["ASAN_OPTIONS"] = SANITIZER
-        self.script("run", RUN)
-        self.write("stay.py", STAY)
+        self.script("run", COMMAND)
+        self.write("stay.py", RESIDENT)
         self.configure(
             {"work": {"command": ["./run"]}, "plug": {"plugin": plugin("chaotic")},
              "stay": {"resident": ["/usr/bin/python3", "stay.py"]}},
-            pool={"num_workers": 4, "lease": self.lease, "heartbeat_interval": "300ms",
+            pool={"num_workers": 4, "lease": f"{self.lease}s", "heartbeat_interval": "300ms",
                   "kill_grace": "100ms", "reaper_interval": "1s", "stale_threshold": "5s"},
             defaults={"max_attempts": 1000000, "max_stalls": 1000000,
                       "retry": {"policy": "fixed", "base_delay": "10ms"}},
+            retention={"done": "30d", "done_max": 10000000},
             log={"level": "info", "format": "json"})
 
     def enqueue_wave(self, numbers):
@@ -96,6 +66,7 @@ class Chaos(DaemonCase):
     def kill_one(self, pools):
         """Kills somebody of the pools; returns those that are there afterwards."""
         victim = self.random.choice([pid for pool in pools for pid in self.victims(pool)])
+        self.history.note("kill", pids=[victim], title=title(victim))
         try:
             os.kill(victim, signal.SIGKILL)
         except ProcessLookupError:

@@ -237,7 +237,7 @@ class EverythingDies(Chaos):
 
     kills = KILLS
     jobs_wanted = KILLS * 8
-    lease = "3s"  # each run ends by it when the server is away, and a busy machine is late with that
+    lease = 3  # each run ends by it when the server is away, and a busy machine is late with that
 
     def start_pools(self):
         return [self.start(), self.start()]
