@@ -11,7 +11,8 @@ struct error;
 #define TIMESTAMP_SIZE 32
 
 /* The moments a job may have: 1970-01-01 (exclusive) to the last microsecond of 9999. */
-#define TIMESTAMP_MAX ((usec_t)253402300799999999)
+#define TIMESTAMP_2000 ((usec_t)946684800000000)
+#define TIMESTAMP_MAX  ((usec_t)253402300799999999)
 
 /* "2030-01-02T03:04:05.123456Z". Always with six decimals and in UTC. */
 const char *timestamp_format(usec_t moment, char text[TIMESTAMP_SIZE]);

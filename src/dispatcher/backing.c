@@ -64,10 +64,18 @@ bool backing_open(struct dispatcher *dispatcher, struct error *err)
         .max_payload = (size_t)dispatcher->config->max_payload,
         .deadline = lease_deadline(dispatcher->config->pool.lease),
     };
+    const struct store_limits limits = {
+        .max_payload = (size_t)dispatcher->config->max_payload,
+        .idempotency_window = dispatcher->config->idempotency_window,
+    };
     struct store *store = NULL;
 
     if (!store_open(dispatcher->process->backend, &options, &store, err))
         return error_prefix(err, "open the store");
+    if (!store_publish(store, &limits, err)) {
+        store_close(&store);
+        return error_prefix(err, "publish the limits of payloads and idempotency keys");
+    }
     backing_close(dispatcher);
     dispatcher->store = store;
     if (!dispatcher->has_recovered)

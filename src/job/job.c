@@ -86,6 +86,16 @@ static bool check_range(const char *field, int64_t value, int64_t max, const cha
     return true;
 }
 
+/* Nobody means a time so long ago, but many say milliseconds. */
+static bool check_run_at(usec_t run_at, struct error *err)
+{
+    if (run_at > 0 && run_at < TIMESTAMP_2000)
+        return error_set(err, TH_E_INVALID,
+                         "run_at is before the year 2000 (as a number it is microseconds since "
+                         "1970)");
+    return check_range("run_at", run_at, TIMESTAMP_MAX, "the years 2000 to 9999", err);
+}
+
 static bool check_count(const char *field, int count, struct error *err)
 {
     static_assert(JOB_COUNT_MAX == 1000000, "the text tells the limit");
@@ -189,7 +199,7 @@ bool job_validate(struct job *job, size_t max_payload, struct error *err)
            check_name("queue", job->queue, err) &&
            check_payload(job->payload, max_payload, err) &&
            check_range("priority", job->priority, JOB_PRIORITY_MAX, "0 to 9", err) &&
-           check_range("run_at", job->run_at, TIMESTAMP_MAX, "the years 1970 to 9999", err) &&
+           check_run_at(job->run_at, err) &&
            check_range("timeout", job->timeout, JOB_TIMEOUT_MAX, "0 to 365d", err) &&
            check_count("max_attempts", job->max_attempts, err) &&
            check_count("max_stalls", job->max_stalls, err) &&

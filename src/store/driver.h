@@ -82,6 +82,9 @@ struct store_driver {
     bool (*heartbeat)(struct store *store, const struct heartbeat *heartbeat, usec_t now,
                       struct lease_answer *answers_out, bool *registered_out, struct error *err);
 
+    /* NULL: nobody comes in but by this driver. */
+    bool (*publish)(struct store *store, const struct store_limits *limits, struct error *err);
+
     /* Upkeep. */
     bool (*promote)(struct store *store, enum job_state state, usec_t now, size_t limit,
                     size_t *moved_out, usec_t *next_due_out, struct error *err);

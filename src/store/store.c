@@ -148,6 +148,13 @@ bool store_schema(struct store *store, struct store_schema *schema_out, struct e
     return is_open(store, err) && store->driver->schema(store, schema_out, err);
 }
 
+bool store_publish(struct store *store, const struct store_limits *limits, struct error *err)
+{
+    if (!is_open(store, err))
+        return false;
+    return store->driver->publish == NULL || store->driver->publish(store, limits, err);
+}
+
 bool store_read_clock(struct store *store, usec_t *now_out, struct error *err)
 {
     if (!is_open(store, err))

@@ -56,6 +56,16 @@ struct store_schema {
 bool store_schema(struct store *store, struct store_schema *schema_out,
                   struct error *err) MUST_CHECK;
 
+/* What the config says to all who enqueue, kept in the store for those who come by SQL or by a
+ * script of their own. The last one who publishes is right. */
+struct store_limits {
+    size_t max_payload;
+    usec_t idempotency_window;
+};
+
+bool store_publish(struct store *store, const struct store_limits *limits,
+                   struct error *err) MUST_CHECK;
+
 /* What the backend's settings make of a confirmed job when a process or a machine dies, as a
  * sentence for people; "" where it is always kept. `is_safe_out`: nobody has to be warned. */
 #define STORE_DURABILITY_SIZE 256

@@ -52,6 +52,17 @@ static void print_text(struct session *session, int before, const struct store_s
         output_printf(&session->out, "(upgraded from %d)\n", before);
 }
 
+/* For those who enqueue without a config. */
+static bool publish(struct session *session, struct error *err)
+{
+    const struct store_limits limits = {
+        .max_payload = (size_t)session->config.max_payload,
+        .idempotency_window = session->config.idempotency_window,
+    };
+
+    return session->config.path == NULL || store_publish(session->store, &limits, err);
+}
+
 static enum status run_migrate(struct session *session, const struct option_value *options,
                                const struct words *arguments)
 {
@@ -64,7 +75,7 @@ static enum status run_migrate(struct session *session, const struct option_valu
     enum status status = session_open(session, SESSION_MAKE);
     if (status != STATUS_OK)
         return status;
-    if (!store_schema(session->store, &schema, &err))
+    if (!store_schema(session->store, &schema, &err) || !publish(session, &err))
         return session_fail(&err);
     if (session->json)
         print_json(session, before, &schema);

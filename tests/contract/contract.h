@@ -29,6 +29,7 @@ Suite *full_suite(void);
 Suite *rate_suite(void);
 Suite *faults_suite(void);
 Suite *cron_suite(void);
+Suite *doors_suite(void);
 Suite *schema_suite(void);
 Suite *wait_suite(void);
 Suite *states_suite(void);

@@ -132,7 +132,7 @@ START_TEST(enqueue_keeps_absent_what_is_absent)
 END_TEST
 
 /* The smallest moment, one that no double can hold, and the last one. */
-static const usec_t moments[] = {1, ((usec_t)1 << 53) + 1, NOW + 1, TIMESTAMP_MAX};
+static const usec_t moments[] = {TIMESTAMP_2000, ((usec_t)1 << 53) + 1, NOW + 1, TIMESTAMP_MAX};
 
 START_TEST(enqueue_takes_a_payload_without_bytes_or_address)
 {

@@ -219,6 +219,26 @@ class Producers(Server):
         self.assertEqual(self.thctl("migrate", url=url).stderr, "")
         self.postgres.sql("DROP SCHEMA mine CASCADE")
 
+    def test_a_payload_may_be_json_jsonb_text_or_absent(self):
+        self.ok("migrate")
+        for payload in ("", ", '[1]'", ", '[1]'::json", ", '[1]'::jsonb", ", '[1]'::text", ", payload => '[1]'",
+                        ", NULL", ", jsonb_build_array(1), queue => 'mail'"):
+            self.postgres.sql(f"SELECT taskharbor.enqueue('work'{payload})")
+        self.postgres.sql("PREPARE p AS SELECT taskharbor.enqueue('work', $1, priority => 3); EXECUTE p('[1]')")
+        self.assertEqual(len(self.ok("--json", "ls").splitlines()), 9)
+
+    def test_the_limits_of_a_config_hold_for_producers(self):
+        config = os.path.join(self.folder, "limits.yaml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write(CONFIG.format(url=self.postgres.url) + "max_payload: 1K\n")
+        self.ok("--config", config, "migrate")
+        self.postgres.sql("SELECT taskharbor.enqueue_raw('work', convert_to(repeat('x', 1024), 'UTF8'))")
+        with self.assertRaisesRegex(RuntimeError, "payload is 1025 bytes long: use at most 1024"):
+            self.postgres.sql("SELECT taskharbor.enqueue_raw('work', convert_to(repeat('x', 1025), 'UTF8'))")
+        self.ok("migrate")  # without a config, they stay
+        with self.assertRaisesRegex(RuntimeError, "payload is 1025 bytes long: use at most 1024"):
+            self.postgres.sql("SELECT taskharbor.enqueue_raw('work', convert_to(repeat('x', 1025), 'UTF8'))")
+
     def test_a_producer_may_enqueue_and_nothing_else(self):
         self.ok("migrate")
         self.postgres.sql("CREATE ROLE ada LOGIN; GRANT taskharbor_producer TO ada")

@@ -129,6 +129,12 @@ class Producers(RedisCase):
             self.assertIn("INVALID", self.produce(*words)[0], words)
         self.assertEqual(self.server.cli("EXISTS", "th:{mail}:job"), "0")
 
+    def test_the_limits_of_the_pool_hold_for_producers(self):
+        self.start_pool(HANDLERS, queues={"mail": {}}, max_payload="1K")
+        self.assertIn("INVALID payload is 1025 bytes long: use at most 1024",
+                      self.produce("type", "work", "encoding", "raw", "payload", "x" * 1025)[0])
+        self.assertEqual(self.produce("type", "work", "encoding", "raw", "payload", "x" * 1024)[2], "new")
+
     def test_a_script_that_is_too_old_for_the_layout_stores_nothing(self):
         self.ok("migrate")
         self.server.cli("HSET", "th:schema", "version", "3", "usable_from", "2")

@@ -66,8 +66,11 @@ static void write_script(const struct postgres *postgres, int version, struct bu
     buffer_printf(script, "CREATE SCHEMA IF NOT EXISTS %s;", postgres->schema);
     for (int i = version; i < NEWEST; i++)
         buffer_text(script, sql_migrations[i]);
-    buffer_printf(script, "DELETE FROM meta; INSERT INTO meta VALUES (%d, %d)", NEWEST,
-                  USABLE_FROM);
+    buffer_printf(script,
+                  "UPDATE meta SET version = %d, usable_from = %d;"
+                  "INSERT INTO meta (version, usable_from)"
+                  " SELECT %d, %d WHERE NOT EXISTS (SELECT FROM meta)",
+                  NEWEST, USABLE_FROM, NEWEST, USABLE_FROM);
 }
 
 static bool apply_missing(struct postgres *postgres, usec_t deadline, struct error *err)

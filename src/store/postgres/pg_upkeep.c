@@ -108,3 +108,14 @@ bool postgres_cron_mark(struct store *store, const char *name, usec_t slot, usec
     statement_int(&call, cron_horizon(now));
     return statement_run(&call, NULL, err);
 }
+
+bool postgres_publish(struct store *store, const struct store_limits *limits, struct error *err)
+{
+    CLEANUP(statement_done)
+    struct statement call = statement_start(postgres_of(store), SQL_PUBLISH);
+
+    call.writes = true;
+    statement_int(&call, (int64_t)limits->max_payload);
+    statement_int(&call, limits->idempotency_window);
+    return statement_run(&call, NULL, err);
+}

@@ -99,6 +99,7 @@ const struct store_driver store_postgres = {
     .promote = postgres_promote,
     .reclaim = postgres_reclaim,
     .prune = postgres_prune,
+    .publish = postgres_publish,
     .cron_enqueue = postgres_cron_enqueue,
     .cron_last = postgres_cron_last,
     .cron_mark = postgres_cron_mark,

@@ -14,6 +14,8 @@
 /* pg_enqueue.c */
 bool postgres_enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
                       struct enqueued *enqueued_out, struct error *err);
+bool postgres_publish(struct store *store, const struct store_limits *limits,
+                      struct error *err) MUST_CHECK;
 bool postgres_cron_enqueue(struct store *store, const char *name, usec_t slot,
                            const struct job *job, usec_t now, bool *stored_out, struct error *err);
 

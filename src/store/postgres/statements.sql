@@ -69,6 +69,9 @@ SELECT moved, next_due FROM promote($1::int, $2::bigint, $3::bigint)
 SELECT reclaim($1::bigint, $2::bigint), has_rung()
 -- name: prune
 SELECT prune($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint)
+-- name: publish
+UPDATE meta SET max_payload = $1::bigint, idempotency_window = $2::bigint
+WHERE (max_payload, idempotency_window) IS DISTINCT FROM ($1::bigint, $2::bigint)
 -- name: cron_enqueue
 SELECT cron_enqueue($1::text, $2::bigint, $3::bigint, $4::json, $5::bigint)
 -- name: cron_last

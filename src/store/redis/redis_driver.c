@@ -99,6 +99,7 @@ static bool read_clock(struct store *store, usec_t *now_out, struct error *err)
     .promote = redis_promote,                                                                      \
     .reclaim = redis_reclaim,                                                                      \
     .prune = redis_prune,                                                                          \
+    .publish = redis_publish,                                                            \
     .cron_enqueue = redis_cron_enqueue,                                                            \
     .cron_last = redis_cron_last,                                                                  \
     .cron_mark = redis_cron_mark,                                                                  \

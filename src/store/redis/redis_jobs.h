@@ -20,6 +20,8 @@ void redis_enqueue_words(struct redis_command *command, size_t queue_number, con
 bool redis_enqueue_conflict(const redisReply *answer, const struct job *job, struct error *err);
 
 /* redis_cron.c */
+bool redis_publish(struct store *store, const struct store_limits *limits,
+                   struct error *err) MUST_CHECK;
 bool redis_cron_enqueue(struct store *store, const char *name, usec_t slot, const struct job *job,
                         usec_t now, bool *stored_out, struct error *err);
 bool redis_cron_last(struct store *store, const char *name, usec_t now, usec_t *slot_out,

@@ -158,7 +158,8 @@ END_TEST
 
 #define FIELD(member) offsetof(struct job, member), sizeof(((struct job *)0)->member)
 #define OUT_OF(range) " is out of range: use " range
-#define YEARS         "the years 1970 to 9999"
+#define YEARS         "the years 2000 to 9999"
+#define TOO_EARLY     "run_at is before the year 2000 (as a number it is microseconds since 1970)"
 #define YEAR          (365 * USEC_PER_DAY)
 #define MILLION       "0 to 1000000"
 
@@ -174,7 +175,9 @@ static const struct {
     {"nothing is more urgent than 0", FIELD(priority), -1, "priority" OUT_OF("0 to 9")},
     {"nor less than 9",               FIELD(priority), 10, "priority" OUT_OF("0 to 9")},
     {"no run_at is now",              FIELD(run_at), 0, NULL},
-    {"the first moment",              FIELD(run_at), 1, NULL},
+    {"the first moment",              FIELD(run_at), TIMESTAMP_2000, NULL},
+    {"before 2000 nobody means",      FIELD(run_at), TIMESTAMP_2000 - 1, TOO_EARLY},
+    {"nor in milliseconds",           FIELD(run_at), 1893553445123, TOO_EARLY},
     {"the last moment",               FIELD(run_at), TIMESTAMP_MAX, NULL},
     {"no moment before 1970",         FIELD(run_at), -1, "run_at" OUT_OF(YEARS)},
     {"no moment after 9999",          FIELD(run_at), TIMESTAMP_MAX + 1, "run_at" OUT_OF(YEARS)},
@@ -324,8 +327,9 @@ static const struct {
     {"a key with its end", "k", 1, NULL},
     {"the last moment is one", "k", TIMESTAMP_MAX, NULL},
     {"a key without", "k", 0, "idempotency_expires is missing: idempotency_key needs it"},
-    {"a key that never held", "k", -1, "idempotency_expires" OUT_OF(YEARS)},
-    {"a key that holds too long", "k", TIMESTAMP_MAX + 1, "idempotency_expires" OUT_OF(YEARS)},
+    {"a key that never held", "k", -1, "idempotency_expires" OUT_OF("the years 1970 to 9999")},
+    {"a key that holds too long", "k", TIMESTAMP_MAX + 1,
+     "idempotency_expires" OUT_OF("the years 1970 to 9999")},
     {"without a key it does not matter", NULL, -1, NULL},
     {"nor with a blank one", " ", 0, NULL},
 };

@@ -18,7 +18,9 @@
 
 CREATE TABLE meta (
     version int NOT NULL,
-    usable_from int NOT NULL -- the lowest binary that may use this schema
+    usable_from int NOT NULL, -- the lowest binary that may use this schema
+    max_payload bigint NOT NULL DEFAULT 1048576, -- of the config, for those who enqueue by SQL
+    idempotency_window bigint NOT NULL DEFAULT 86400000000
 );
 
 -- Where our advisory locks begin: a number that only those find who may read this table.

@@ -82,16 +82,26 @@ BEGIN
     END IF;
 END $$;
 
--- The same limit of nesting as everywhere else; only text with so many brackets is looked at.
+-- Nobody means a time so long ago, but many take seconds for milliseconds.
+CREATE FUNCTION check_run_at(run_at bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF run_at >= 0 AND run_at < 946684800000000 THEN
+        PERFORM refuse('run_at is before the year 2000 (as a number it is microseconds since 1970)');
+    END IF;
+    PERFORM check_range('run_at', run_at, 253402300799999999, 'the years 2000 to 9999');
+END $$;
+
+-- What the type json lets through and src/base/json_scan.c does not: more than 128 levels, and halves of
+-- surrogate pairs. Most payloads have too few brackets for the one and no \u for the other.
 CREATE FUNCTION check_depth(payload_ text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    brackets text := regexp_replace(regexp_replace(payload_, '"(\\.|[^"\\])*"', '', 'g'),
-        '[^][{}]', '', 'g');
+    brackets text;
     depth int := 0;
 BEGIN
-    IF length(brackets) <= 256 THEN
+    IF length(payload_) - length(translate(payload_, '[{', '')) <= 128 THEN
         RETURN;
     END IF;
+    brackets := regexp_replace(regexp_replace(payload_, '"(\\.|[^"\\])*"', '', 'g'), '[^][{}]', '', 'g');
     FOR i IN 1..length(brackets) LOOP
         depth := depth + CASE WHEN substr(brackets, i, 1) IN ('[', '{') THEN 1 ELSE -1 END;
         IF depth > 128 THEN
@@ -99,6 +109,18 @@ BEGIN
                 '(use raw for other bytes)');
         END IF;
     END LOOP;
+END $$;
+
+CREATE FUNCTION check_surrogates(payload_ text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF strpos(payload_, '\u') = 0 THEN
+        RETURN;
+    END IF;
+    payload_ := replace(payload_, '\\', '');
+    payload_ := regexp_replace(payload_, '\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F]', '', 'g');
+    IF payload_ ~ '\\u[dD][89a-fA-F]' THEN
+        PERFORM refuse('payload is not JSON: half a surrogate pair (use raw for other bytes)');
+    END IF;
 END $$;
 
 -- job_validate()
@@ -114,7 +136,7 @@ BEGIN
             octet_length(spec.payload), max_payload));
     END IF;
     PERFORM check_range('priority', spec.priority, 9, '0 to 9');
-    PERFORM check_range('run_at', spec.run_at, 253402300799999999, 'the years 1970 to 9999');
+    PERFORM check_run_at(spec.run_at);
     PERFORM check_range('timeout', spec.timeout, 31536000000000, '0 to 365d');
     PERFORM check_range('max_attempts', spec.max_attempts, 1000000, '0 to 1000000');
     PERFORM check_range('max_stalls', spec.max_stalls, 1000000, '0 to 1000000');
@@ -173,7 +195,20 @@ BEGIN
     RETURN place - 1;
 END $$;
 
--- All of it, for those who want to know what became of their request.
+-- What thd has written here from its config, for all who enqueue.
+CREATE FUNCTION max_payload() RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT m.max_payload FROM meta m;
+$$;
+
+CREATE FUNCTION window_of(idempotency_window interval) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    duration bigint := to_usec(idempotency_window);
+BEGIN
+    PERFORM check_range('idempotency_window', duration, 31536000000000, '0 to 365d');
+    RETURN coalesce(duration, (SELECT m.idempotency_window FROM meta m));
+END $$;
+
+-- All of it, for those who want to know what became of their request. What is NULL is absent.
 CREATE FUNCTION enqueue_full(type text, payload bytea, encoding text, queue text, run_at timestamptz,
     priority int, timeout interval, max_attempts int, max_stalls int, key text,
     idempotency_key text, idempotency_window interval, update_payload boolean, update_run_at text,
@@ -190,15 +225,15 @@ BEGIN
         PERFORM refuse('encoding is json or raw');
     END IF;
     IF run_at IN ('infinity'::timestamptz, '-infinity'::timestamptz) THEN
-        PERFORM refuse('run_at is out of range: use the years 1970 to 9999');
+        PERFORM refuse('run_at is out of range: use the years 2000 to 9999');
     END IF;
     PERFORM check_range('priority', priority, 9, '0 to 9');
     spec.id := coalesce(id, make_id(now_));
     spec.type := type;
-    spec.queue := queue;
+    spec.queue := coalesce(queue, 'default');
     spec.encoding := (encoding = 'raw')::int;
     spec.payload := payload;
-    spec.priority := priority;
+    spec.priority := coalesce(priority, 5);
     spec.run_at := to_usec(run_at - 'epoch'::timestamptz);
     spec.timeout := to_usec(timeout);
     spec.max_attempts := max_attempts;
@@ -206,24 +241,23 @@ BEGIN
     spec.attempts := 0;
     spec.stalls := 0;
     spec.key := key;
-    spec.update_flags := update_payload::int + 2 * update_retry::int + 4 * reset_counts::int
-        + 8 * run_at_flag(update_run_at);
+    spec.update_flags := coalesce(update_payload, true)::int + 2 * coalesce(update_retry, true)::int
+        + 4 * coalesce(reset_counts, false)::int + 8 * run_at_flag(coalesce(update_run_at, 'always'));
     spec.idempotency_key := idempotency_key;
-    spec.idempotency_expires := least(now_ + to_usec(idempotency_window), 253402300799999999);
-    -- Anybody can set this, so it never goes beyond what a job may have anywhere.
-    answer := produce(spec, now_, least(16777216, coalesce(
-        nullif(current_setting('taskharbor.max_payload', true), '')::bigint, 1048576)));
+    spec.idempotency_expires := least(now_ + window_of(idempotency_window), 253402300799999999);
+    answer := produce(spec, now_, max_payload());
     RETURN QUERY SELECT answer.id,
         (ARRAY['scheduled', 'ready', 'blocked', 'running', 'retry', 'done', 'dead', 'cancelled'])
             [answer.state + 1],
         answer.existed, answer.updated;
 END $$;
 
--- A payload that is JSON. The answer is the id of the job that now stands for this request.
-CREATE FUNCTION enqueue(type text, payload json DEFAULT 'null', queue text DEFAULT 'default',
+-- A payload that is JSON. The answer is the id of the job that now stands for this request. There is one for each
+-- type that a payload may have; a literal, and none at all, is text.
+CREATE FUNCTION enqueue(type text, payload json, queue text DEFAULT 'default',
     run_at timestamptz DEFAULT NULL, priority int DEFAULT 5, timeout interval DEFAULT NULL,
     max_attempts int DEFAULT NULL, max_stalls int DEFAULT NULL, key text DEFAULT NULL,
-    idempotency_key text DEFAULT NULL, idempotency_window interval DEFAULT '24 hours',
+    idempotency_key text DEFAULT NULL, idempotency_window interval DEFAULT NULL,
     update_payload boolean DEFAULT true, update_run_at text DEFAULT 'always',
     update_retry boolean DEFAULT true, reset_counts boolean DEFAULT false, id uuid DEFAULT NULL)
 RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
@@ -231,16 +265,39 @@ RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $
 BEGIN
     payload := coalesce(payload, 'null');
     PERFORM check_depth(payload::text);
+    PERFORM check_surrogates(payload::text);
     RETURN (SELECT e.job FROM enqueue_full(type, convert_to(payload::text, 'UTF8'), 'json', queue,
         run_at, priority, timeout, max_attempts, max_stalls, key, idempotency_key,
         idempotency_window, update_payload, update_run_at, update_retry, reset_counts, id) e);
 END $$;
 
+CREATE FUNCTION enqueue(type text, payload text DEFAULT 'null', queue text DEFAULT 'default',
+    run_at timestamptz DEFAULT NULL, priority int DEFAULT 5, timeout interval DEFAULT NULL,
+    max_attempts int DEFAULT NULL, max_stalls int DEFAULT NULL, key text DEFAULT NULL,
+    idempotency_key text DEFAULT NULL, idempotency_window interval DEFAULT NULL,
+    update_payload boolean DEFAULT true, update_run_at text DEFAULT 'always',
+    update_retry boolean DEFAULT true, reset_counts boolean DEFAULT false, id uuid DEFAULT NULL)
+RETURNS uuid LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+    SELECT enqueue(type, payload::json, queue, run_at, priority, timeout, max_attempts, max_stalls, key,
+        idempotency_key, idempotency_window, update_payload, update_run_at, update_retry, reset_counts, id);
+$$;
+
+CREATE FUNCTION enqueue(type text, payload jsonb, queue text DEFAULT 'default',
+    run_at timestamptz DEFAULT NULL, priority int DEFAULT 5, timeout interval DEFAULT NULL,
+    max_attempts int DEFAULT NULL, max_stalls int DEFAULT NULL, key text DEFAULT NULL,
+    idempotency_key text DEFAULT NULL, idempotency_window interval DEFAULT NULL,
+    update_payload boolean DEFAULT true, update_run_at text DEFAULT 'always',
+    update_retry boolean DEFAULT true, reset_counts boolean DEFAULT false, id uuid DEFAULT NULL)
+RETURNS uuid LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+    SELECT enqueue(type, payload::text::json, queue, run_at, priority, timeout, max_attempts, max_stalls, key,
+        idempotency_key, idempotency_window, update_payload, update_run_at, update_retry, reset_counts, id);
+$$;
+
 -- A payload that is any bytes.
 CREATE FUNCTION enqueue_raw(type text, payload bytea DEFAULT '', queue text DEFAULT 'default',
     run_at timestamptz DEFAULT NULL, priority int DEFAULT 5, timeout interval DEFAULT NULL,
     max_attempts int DEFAULT NULL, max_stalls int DEFAULT NULL, key text DEFAULT NULL,
-    idempotency_key text DEFAULT NULL, idempotency_window interval DEFAULT '24 hours',
+    idempotency_key text DEFAULT NULL, idempotency_window interval DEFAULT NULL,
     update_payload boolean DEFAULT true, update_run_at text DEFAULT 'always',
     update_retry boolean DEFAULT true, reset_counts boolean DEFAULT false, id uuid DEFAULT NULL)
 RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
