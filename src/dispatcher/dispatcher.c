@@ -117,6 +117,12 @@ static void stop_all(struct dispatcher *dispatcher)
     loop_set_timer(dispatcher->process->loop, &dispatcher->give_up_timer, dispatcher->give_up_at);
 }
 
+/* Whatever was handed out may have woken nobody. */
+static void ring_for_all(struct dispatcher *dispatcher)
+{
+    dispatcher->unrung = lease_table_capacity(dispatcher->process->leases);
+}
+
 static void obey(void *context, const struct order *order, int fd)
 {
     struct dispatcher *dispatcher = context;
@@ -125,6 +131,7 @@ static void obey(void *context, const struct order *order, int fd)
     switch (order->kind) {
     case ORDER_WORKER_STARTED:
         dispatcher->has_halts = true;
+        ring_for_all(dispatcher); /* it may sleep already, in a tray that we did not know of */
         if (!workers_add(&dispatcher->workers, order, fd, &err))
             end(dispatcher, process_fail(&err));
         return;
@@ -444,8 +451,7 @@ static bool set_up(struct dispatcher *dispatcher, struct error *err)
         return error_no_memory(err);
     dispatcher->workers.loop = process->loop;
     dispatcher->workers.trays = process->trays;
-    dispatcher->unrung = lease_table_capacity(process->leases); /* a dispatcher before may have died
-                                                                 * before it woke anybody */
+    ring_for_all(dispatcher); /* a dispatcher before may have died before it woke anybody */
     dispatcher->nudge =
         (struct loop_watch){.fd = process->nudge, .call = hear_nudge, .context = dispatcher};
     dispatcher->scan_timer = (struct loop_timer){.call = scan, .context = dispatcher};
