@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "worker/inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,8 @@ static void say_line(struct th_context *context, const char *format, va_list arg
     struct call *call = call_of(context);
     char text[OUTPUT_LINE_MAX + 1];
 
+    if (!inside_is_worker())
+        return;
     vsnprintf(text, sizeof text, format, arguments);
     clean(text);
     if (call->job)
@@ -86,7 +89,7 @@ static void say_progress(struct th_context *context, int percent, const char *te
     struct call *call = call_of(context);
     const int within = percent < 0 ? 0 : percent;
 
-    if (!call->job)
+    if (!call->job || !inside_is_worker())
         return;
     call->progress_percent = within > 100 ? 100 : within;
     snprintf(call->progress_text, sizeof call->progress_text, "%s", text ? text : "");
@@ -117,9 +120,10 @@ static void say_snooze(struct th_context *context, double seconds)
         seconds < most ? (usec_t)(seconds * (double)USEC_PER_SEC) : SNOOZE_MAX;
 }
 
+/* Whoever takes a wish to stop off the socket has to be the one who heeds it. */
 static bool ask_cancelled(struct th_context *context)
 {
-    return call_stop(call_of(context)) != STOP_NONE;
+    return !inside_is_worker() || call_stop(call_of(context)) != STOP_NONE;
 }
 
 static enum th_outcome ask_next(struct th_context *context, const struct th_job *job)

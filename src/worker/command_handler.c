@@ -7,6 +7,7 @@
 #include "worker/command.h"
 #include "worker/command_config.h"
 #include "worker/handler.h"
+#include "worker/lifeline.h"
 
 static bool is_for(const struct handler_config *config)
 {
@@ -29,6 +30,7 @@ static bool run(const void *prepared, void *state, const struct handler_place *p
                 struct handler_report *report_out, struct error *err)
 {
     (void)state;
+    lifeline_outside(place->process);
     return command_run(prepared, job, place->execution, listener, report_out, err);
 }
 

@@ -84,6 +84,7 @@ static enum th_outcome run_level(struct passage *passage, size_t level, const st
     enter(passage, level);
     const enum th_outcome outcome =
         passage->uses[level].plugin->middleware(job, &passage->call.context);
+    inside_return(passage->call.started_at);
     return (unsigned)outcome <= TH_SNOOZE ? outcome : TH_RETRY;
 }
 
@@ -92,6 +93,7 @@ static enum th_outcome step_in(struct call *call, const struct th_job *job)
     struct passage *passage = (struct passage *)call;
     const size_t level = passage->depth;
 
+    inside_return(call->started_at); /* th_next() runs no handler in a child, either */
     if (level < passage->reached) {
         snprintf(call->error, sizeof call->error, "th_next() was called twice in plugin %s",
                  passage->uses[level - 1].name);

@@ -76,6 +76,7 @@ static bool run(const void *prepared, void *state, const struct handler_place *p
     const struct th_job seen = call_job(&call);
     inside_enter(place->process, use->id, place->hold, place->until);
     const enum th_outcome outcome = function(&seen, &call.context);
+    inside_return(call.started_at);
     inside_leave(place->process);
     return call_report(&call, outcome, report_out, err);
 }

@@ -10,7 +10,9 @@
 #include "worker/call.h"
 #include "worker/handler.h"
 #include "worker/inside.h"
+#include "worker/lifeline.h"
 #include "worker/plugin.h"
+#include "worker/staying.h"
 
 #include <stdlib.h>
 
@@ -87,6 +89,11 @@ static bool load(const struct handler_place *place, struct plugin_use *use, stru
            (call_init_of(place, use, err) && add(place->plugins, use, err));
 }
 
+static struct staying *staying_of(const struct handler_place *place)
+{
+    return programs_staying(execution_programs(place->execution));
+}
+
 bool plugins_load(const struct handler_place *place, const char *path, uint32_t id,
                   struct plugin_use *use_out, struct error *err)
 {
@@ -95,8 +102,9 @@ bool plugins_load(const struct handler_place *place, const char *path, uint32_t 
     plugin_id_name(path, use.name);
     inside_enter(place->process, id, place->hold, place->until);
     const bool worked = load(place, &use, err);
+    inside_return(0);
     inside_leave(place->process);
-    if (!worked) {
+    if (!worked || !staying_add_children(staying_of(place), err)) {
         error_prefix(err, "plugin %s", use.name);
         return false;
     }
@@ -142,6 +150,7 @@ static void finish(const struct process *process, struct loaded *loaded)
         inside_enter(process, loaded->id, HOLD_NONE,
                      clock_boot() + process->config->pool.kill_grace);
         loaded->plugin->fini();
+        inside_return(0);
         inside_leave(process);
     }
     free(loaded);
@@ -158,4 +167,27 @@ void plugins_close(struct plugins **plugins)
     free((*plugins)->middleware);
     free(*plugins);
     *plugins = NULL;
+}
+
+/* A function that came back so soon has started nothing. */
+static bool may_have_children(const struct handler_place *place, const struct handler *handler,
+                              const struct handler_report *report)
+{
+    const struct config *config = place->process->config;
+
+    if (config->pool.middleware.count > 0)
+        return true;
+    return handler->kind == &handler_plugin && report->outcome.run.wall >= INSIDE_FORK_TIME;
+}
+
+bool plugins_clear_up(const struct handler_place *place, const struct handler *handler,
+                      const struct handler_report *report, struct error *err)
+{
+    const struct staying *staying = staying_of(place);
+
+    if (may_have_children(place, handler, report) && !staying_kill_others(staying, err))
+        return error_prefix(err, "kill what a plugin has left behind");
+    if (staying->count > 0)
+        lifeline_outside(place->process);
+    return true;
 }

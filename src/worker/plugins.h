@@ -17,7 +17,9 @@
 #include <taskharbor/plugin.h>
 
 struct error;
+struct handler;
 struct handler_place;
+struct handler_report;
 struct plugins;
 struct process;
 
@@ -42,5 +44,10 @@ const struct plugin_use *plugins_middleware(const struct plugins *plugins, size_
 
 /* Calls fini; nothing is unloaded. */
 void plugins_close(struct plugins **plugins);
+
+/* Behind a job: what a plugin has started for it, and left behind, is killed, as with a command.
+ * What it has started in its init stays. */
+bool plugins_clear_up(const struct handler_place *place, const struct handler *handler,
+                      const struct handler_report *report, struct error *err) MUST_CHECK;
 
 #endif

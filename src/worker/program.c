@@ -391,10 +391,14 @@ void programs_close(struct programs **programs)
 {
     if (!*programs)
         return;
-    assert((*programs)->staying.count == 0);
     staying_done(&(*programs)->staying);
     free(*programs);
     *programs = NULL;
+}
+
+struct staying *programs_staying(struct programs *programs)
+{
+    return &programs->staying;
 }
 
 bool program_start(struct program *program, struct spawn *spawn, struct bytes input,

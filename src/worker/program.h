@@ -50,6 +50,7 @@ struct program_pipe {
 
 /* All programs of this process. */
 struct programs;
+struct staying;
 
 /* Zeroed, but for what the first paragraph says. */
 struct program {
@@ -79,6 +80,9 @@ struct program {
 /* Makes this process the parent of all that is left behind. */
 bool programs_open(struct loop *loop, struct programs **programs_out, struct error *err) MUST_CHECK;
 void programs_close(struct programs **programs);
+
+/* Those that stay, and others that are spared with them. */
+struct staying *programs_staying(struct programs *programs);
 
 /* Fills in the descriptors of `spawn`. The input must stay where it is until it is sent; it need
  * not be read. False when it could not be started and nothing ran, or when this process cannot go

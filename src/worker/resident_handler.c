@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "worker/command_config.h"
 #include "worker/handler.h"
+#include "worker/lifeline.h"
 #include "worker/resident.h"
 
 static bool is_for(const struct handler_config *config)
@@ -48,7 +49,7 @@ static bool run(const void *prepared, void *state, const struct handler_place *p
                 struct handler_report *report_out, struct error *err)
 {
     (void)prepared;
-    (void)place;
+    lifeline_outside(place->process);
     return resident_run(state, job, listener, report_out, err);
 }
 

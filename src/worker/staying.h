@@ -24,4 +24,10 @@ void staying_add(struct staying *staying, pid_t pid);
 void staying_remove(struct staying *staying, pid_t pid);
 void staying_done(struct staying *staying);
 
+/* All children that this process has now. */
+bool staying_add_children(struct staying *staying, struct error *err) MUST_CHECK;
+
+/* Kills all others, and waits until they are gone. */
+bool staying_kill_others(const struct staying *staying, struct error *err) MUST_CHECK;
+
 #endif

@@ -35,6 +35,7 @@
 #include "worker/handler.h"
 #include "worker/handlers.h"
 #include "worker/intake.h"
+#include "worker/lifeline.h"
 #include "worker/middleware.h"
 #include "worker/plugins.h"
 #include "worker/recycling.h"
@@ -323,7 +324,8 @@ static bool run_opened(struct worker *worker, const struct handler *handler,
     loop_set_timer(worker->process->loop, &worker->stop_timer,
                    lease_table_stop_at(worker->process->leases, task->hold));
     const bool ran = middleware_run(handler, state_of(worker, handler), &worker->place, &job,
-                                    &listener, report_out, err);
+                                    &listener, report_out, err) &&
+                     plugins_clear_up(&worker->place, handler, report_out, err);
     loop_clear_timer(worker->process->loop, &worker->stop_timer);
     worker->handler = NULL;
     speech_end(&speech);
@@ -448,6 +450,7 @@ static bool set_up(struct worker *worker, struct error *err)
     worker->place.process = process;
     worker->place.wants_stop = wants_stop;
     worker->place.context = worker;
+    lifeline_outside(process);
     return true;
 }
 

@@ -5,7 +5,7 @@ import json
 import unittest
 from signal import SIGABRT
 
-from daemon import wait_for
+from daemon import descendants, is_alive, title, wait_for
 from plugins import SANITIZER, plugin
 from running import HOLD, RunningCase
 
@@ -70,6 +70,61 @@ class WildWrites(HostileCase):
         wait_for(lambda: self.stats()["done"] >= 150 and self.stats()["running"] == 0,
                  self.stats)
         self.assertEqual(self.pools[0].stop(), 0)
+
+
+class Forks(HostileCase):
+    """A plugin forks, and its child comes back to where only the worker should be."""
+
+    def test_a_child_that_returns_is_not_taken_for_the_worker(self):
+        pool = self.start_hostile(command={"command": ["true"]})
+        worker = pool.pid_of("worker 1")
+        for job_type in ("fork_both", "fork_and_wait", "fork_and_return_late"):
+            with self.subTest(job_type):
+                job = self.run_job(job_type)
+                self.assertEqual((job["executions"], job["progress"], job["output"]),
+                                 (1, None, None))
+                for _ in range(3):
+                    self.run_job("done")
+                    self.run_job("command")
+        self.enqueue_many(20, "fork_both")
+        self.enqueue_many(100, "done")
+        self.wait_stats(done=141, dead=0, ready=0, running=0)
+        self.assertEqual({job["executions"] for job in self.jobs()}, {1})
+        self.assertEqual(pool.processes()["worker 1"], worker)
+        self.assertEqual(pool.stop(), 0)
+
+    def test_a_child_that_stays_is_killed_with_its_job(self):
+        self.start_hostile()
+        for _ in range(3):
+            child = self.run_job("fork_and_leave")["result"]
+            self.assertFalse(is_alive(child))
+
+
+class DeathOfTheMaster(HostileCase):
+    """The job runs again elsewhere when its lease is over: until then nothing of it may be left."""
+
+    # A grandchild in a session of its own, and the command itself.
+    STOPS = "setsid sleep 1000 & kill -STOP $PPID; " + HOLD
+
+    def wait_gone(self, pool):
+        """Well before the lease of a minute."""
+        tree = descendants(pool.pid)
+        pool.kill()
+        wait_for(lambda: not any(map(is_alive, tree)),
+                 lambda: [title(pid) for pid in tree if is_alive(pid)], deadline=20)
+
+    def test_a_plugin_that_blocks_all_signals_ends_with_the_master(self):
+        pool = self.start_hostile({"lease": "60s", "heartbeat_interval": "300ms"})
+        job = self.enqueue("block_all")
+        wait_for(lambda: self.job(job)["progress"], "the plugin to block signals")
+        self.wait_gone(pool)
+
+    def test_the_command_of_a_stopped_worker_ends_with_the_master_and_all_it_started(self):
+        pool = self.start_hostile({"lease": "60s", "heartbeat_interval": "300ms"},
+                                  stops={"command": self.STOPS})
+        self.enqueue("stops")
+        self.wait_held()
+        self.wait_gone(pool)
 
 
 if __name__ == "__main__":
