@@ -46,6 +46,12 @@ struct backdoor {
 
     /* Nobody else can write, until this process ends. */
     void (*block)(const char *url);
+
+    /* How many the server has found so far. NULL: it finds none, or cannot have any. */
+    int64_t (*deadlocks)(const char *url);
+
+    /* From now on the handle enqueues as producers do; NULL: there is no such way. */
+    void (*by_sql)(struct store *store);
 };
 
 struct backend {

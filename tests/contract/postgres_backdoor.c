@@ -6,6 +6,7 @@
 #include "backends.h"
 
 #include "base/error.h"
+#include "base/text.h"
 #include "store/postgres/conninfo.h"
 #include "store/url.h"
 
@@ -209,6 +210,19 @@ static void block(const char *url)
     execute(conn, "BEGIN; LOCK TABLE queue, job, ready, waiting, lease, ended IN EXCLUSIVE MODE");
 }
 
+static int64_t deadlocks(const char *url)
+{
+    PGconn *conn = enter(url);
+    PGresult *result =
+        run(conn, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()");
+    int64_t count;
+
+    require(text_to_int(PQgetvalue(result, 0, 0), 0, INT64_MAX, &count), conn, "deadlocks");
+    PQclear(result);
+    PQfinish(conn);
+    return count;
+}
+
 void postgres_drop_schemas(const char *url, const char *prefix)
 {
     PGconn *conn = connect_to(url);
@@ -232,4 +246,6 @@ const struct backdoor postgres_backdoor = {
     .refuses = refuses,
     .is_sound = is_sound,
     .block = block,
+    .deadlocks = deadlocks,
+    .by_sql = postgres_adopt,
 };
