@@ -197,7 +197,7 @@ static const struct backend backends[] = {
         .blocked = TH_E_UNCERTAIN,
         .fresh_url = cluster_fresh_url,
         .clean_up = cluster_clean_up,
-        .backdoor = &redis_backdoor,
+        .backdoor = &redis_cluster_backdoor,
     },
 };
 

@@ -28,11 +28,41 @@ enum violation {
 
 #define VIOLATIONS 5
 
+/* Whose record is damaged: a job in this state, or nobody's. */
+enum damage_victim {
+    VICTIM_NONE,
+    VICTIM_READY,
+    VICTIM_LARGE,
+    VICTIM_ONCE,
+    VICTIM_SCHEDULED,
+    VICTIM_RETRY,
+    VICTIM_RUNNING,
+    VICTIM_KEYED,
+    VICTIM_BLOCKED,
+    VICTIM_DONE,
+    VICTIM_DEAD,
+    VICTIM_CANCELLED,
+};
+
+/* One record, and what is done to it. */
+struct damage {
+    const char *what; /* for people */
+    const char *kind, *key, *name, *way;
+    enum damage_victim victim;
+    bool takes_all; /* jobs that are not the victim's are lost with it */
+};
+
 /* The way to the stored data past the driver, for the few cases that are about what somebody else
  * did to it. A backdoor that cannot do what it is asked to ends the process. */
 struct backdoor {
     /* The stored job cannot be run any more: its type is no name. */
     void (*damage_job)(const char *url, const struct uuid *id);
+
+    /* Any record in any way, by number: NULL behind the last. Both are NULL where the database
+     * itself holds records to their form. */
+    const struct damage *(*damage)(size_t number);
+    void (*do_damage)(const char *url, const char *queue, const struct uuid *victim,
+                      const struct damage *damage);
 
     void (*set_schema)(const char *url, int version, int usable_from);
 
@@ -93,7 +123,7 @@ void postgres_adopt(struct store *store);
 bool backend_open(const struct backend *backend, const char *url, struct store **store_out,
                   struct error *err) MUST_CHECK;
 
-extern const struct backdoor redis_backdoor;
+extern const struct backdoor redis_backdoor, redis_cluster_backdoor;
 
 /* The server's URL from this variable, without options; ends the program when it is not set. */
 const char *redis_backdoor_server(const char *variable);

@@ -36,6 +36,7 @@ Suite *states_suite(void);
 Suite *held_suite(void);
 Suite *file_suite(void);
 Suite *links_suite(void);
+Suite *damage_suite(void);
 Suite *model_suite(void);
 Suite *producers_suite(void);
 Suite *races_suite(void);

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "redis_damage.h"
 
 #include <hiredis/hiredis.h>
 #include <stdarg.h>
@@ -163,23 +164,44 @@ static bool refuses(const char *url, const struct uuid *id, enum violation viola
     return true;
 }
 
-static char *read_script(void)
+static char *read_script(const char *name)
 {
     static char script[32768];
-    FILE *file = fopen(TH_SOURCE_DIR "/tests/contract/redis_sound.lua", "re");
+    char path[512];
+    snprintf(path, sizeof path, TH_SOURCE_DIR "/tests/contract/%s.lua", name);
+    FILE *file = fopen(path, "re");
 
-    require(file != NULL, "redis_sound.lua");
+    require(file != NULL, path);
     size_t length = fread(script, 1, sizeof script - 1, file);
     fclose(file);
     script[length] = '\0';
     return script;
 }
 
+static void do_damage(const char *url, const char *queue, const struct uuid *victim,
+                      const struct damage *damage)
+{
+    SERVER server = connect_to(url);
+    char key[256], id[UUID_TEXT_SIZE];
+    bool is_queues = damage->key[0] != ':';
+    bool is_victims = is_queues && damage->key[strlen(damage->key) - 1] == ':';
+
+    uuid_format(victim, id);
+    if (is_queues)
+        snprintf(key, sizeof key, "%s:{%s}:%s%s", server.prefix, queue, damage->key,
+                 is_victims ? id : "");
+    else
+        snprintf(key, sizeof key, "%s%s", server.prefix, damage->key);
+    REPLY done = ask(&server, "EVAL %s 1 %s %s %s %s", read_script("redis_damage"), key,
+                     damage->kind, damage->name != NULL ? damage->name : id, damage->way);
+    require(done->integer == 1 || damage->kind[0] == 'k', damage->what);
+}
+
 static bool is_sound(const char *url, char *why, size_t size)
 {
     SERVER server = connect_to(url);
     REPLY queues = queues_of(&server);
-    const char *script = read_script();
+    const char *script = read_script("redis_sound");
 
     for (size_t i = 0; i < queues->elements; i++) {
         REPLY broken =
@@ -230,6 +252,17 @@ static void block(const char *url)
 }
 
 const struct backdoor redis_backdoor = {
+    .damage_job = damage_job,
+    .damage = redis_damage,
+    .do_damage = do_damage,
+    .set_schema = set_schema,
+    .refuses = refuses,
+    .is_sound = is_sound,
+    .block = block,
+};
+
+/* A cluster runs the same scripts: what they make of damage is tested on one server. */
+const struct backdoor redis_cluster_backdoor = {
     .damage_job = damage_job,
     .set_schema = set_schema,
     .refuses = refuses,

@@ -165,6 +165,50 @@ class Versions(RedisCase):
         self.assertEqual(self.server.cli("HLEN", "th:{default}:job"), "1")
 
 
+class Damage(RedisCase):
+    """Somebody has written over what is stored. tests/contract/test_damage.c has every kind of record."""
+
+    brisk = {"reaper_interval": "500ms"}
+
+    def test_a_damaged_lease_does_not_crash_the_pool(self):
+        stuck, other = self.enqueue("work"), self.enqueue("work", "--queue", "other")
+        place = self.server.cli("ZRANGE", "th:{default}:ready", "0", "0")
+        self.server.cli("ZREM", "th:{default}:ready", place)
+        self.server.cli("HSET", "th:{default}:lease", stuck, "what is this")
+        self.server.cli("HSET", "th:{default}:state", "next_expiry", "0" * 18)
+        pool = self.start_pool(HANDLERS, pool=self.brisk, queues={"default": {}, "other": {}})
+        self.wait_state(other, "done")
+        self.assertEqual(self.wait_state(stuck, "done")["stalls"], 1)
+        told = pool.wait_event("record_damaged")
+        self.assertEqual((told["queue"], told["record"]), ("default", f"lease {stuck}"))
+        self.assertEqual(self.server.cli("HGET", "th:{default}:damaged", f"lease {stuck}"), "what is this")
+        self.assertEqual(pool.events("process_exited"), [])
+        self.assertEqual(pool.events("store_lost"), [])
+
+    def test_a_damaged_job_is_dead_and_the_next_one_runs(self):
+        damaged, sound = self.enqueue("work"), self.enqueue("work")
+        self.server.cli("HSET", "th:{default}:job", damaged, "p 1 5 what is this")
+        pool = self.start_pool(HANDLERS)
+        self.wait_state(sound, "done")
+        dead = self.wait_state(damaged, "dead")
+        self.assertEqual(dead["reason"], "invalid_payload")
+        self.assertIn("damaged", dead["last_error"])
+        self.assertEqual(pool.events("process_exited"), [])
+
+    def test_a_key_of_another_type_is_set_aside_and_told(self):
+        self.enqueue("work")
+        self.ok("queues")
+        for name in ("retry", "idempotency", "lease"):
+            self.server.cli("SET", f"th:{{default}}:{name}", "of another type")
+        self.server.cli("SET", "th:{pools}:beat", "of another type")
+        pool = self.start_pool(HANDLERS, pool=self.brisk)
+        self.run_job("work")
+        pool.wait_event("record_damaged", key="th:{default}:retry")
+        pool.wait_event("record_damaged", key="th:{pools}:beat")
+        self.assertEqual(self.server.cli("GET", "th:{default}:retry:damaged"), "of another type")
+        self.assertEqual(pool.events("process_exited"), [])
+
+
 class Faults(RedisCase):
     def test_flushed_scripts_are_loaded_again(self):
         self.enqueue("work")

@@ -30,7 +30,7 @@ static const struct error_class classes[] = {
     {"NOAUTH",      REMEDY_NONE,      TH_E_UNAVAILABLE, "the server wants a password: put it into the URL, redis://user:password@host"},
     {"WRONGPASS",   REMEDY_NONE,      TH_E_UNAVAILABLE, "the server does not accept this user and password"},
     {"NOPERM",      REMEDY_NONE,      TH_E_UNAVAILABLE, "this user may not do it: it needs all commands of the server on the keys PREFIX:*, and the channel PREFIX:bell"},
-    {"WRONGTYPE",   REMEDY_NONE,      TH_E_SCHEMA,      "a key belongs to another program: choose another prefix"},
+    {"WRONGTYPE",   REMEDY_MEND,      TH_E_SCHEMA,      "a key belongs to another program: choose another prefix"},
 };
 /* clang-format on */
 

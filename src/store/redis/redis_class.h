@@ -12,6 +12,7 @@ enum redis_remedy {
     REMEDY_NONE,      /* the caller hears of it */
     REMEDY_LOAD,      /* load the script and repeat */
     REMEDY_MOVE,      /* the slot has another home: follow */
+    REMEDY_MEND,      /* a key is of a type that is none of ours: set it aside and repeat, once */
     REMEDY_ASK,       /* the slot is moving, and this key has gone ahead: ask there once */
     REMEDY_REPEAT,    /* in a moment it will work */
     REMEDY_RECONNECT, /* this server cannot, and the caller hears of it; the next call finds another

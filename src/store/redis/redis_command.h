@@ -20,10 +20,13 @@
 struct redis_command {
     struct buffer words; /* owned */
     size_t argc;
-    int slot;                   /* of its keys, or REDIS_ANY_SLOT */
-    bool writes;                /* when no answer comes, it may have been carried out */
-    enum redis_script script;   /* SCRIPTS: it is none */
+    int slot;                 /* of its keys, or REDIS_ANY_SLOT */
+    bool writes;              /* when no answer comes, it may have been carried out */
+    enum redis_script script; /* SCRIPTS: it is none */
+    size_t keys_at, keys_end; /* its keys among the words */
+    size_t key_count;
     bool loads;                 /* the script is to be loaded first */
+    bool mends, mended;         /* keys of a wrong type are to be set aside first; they have been */
     size_t asks;                /* the node to be asked this time, or REDIS_NO_NODE */
     redisReply *reply;          /* owned; NULL: not answered yet */
     enum th_error_code outcome; /* of redis_run_parts(): TH_OK, TH_E_UNAVAILABLE, TH_E_UNCERTAIN */

@@ -210,7 +210,10 @@ static struct redis_command *add_script(struct redis_batch *batch, enum redis_sc
 /* A key, which also says where the command goes. */
 static void add_key(struct redis_command *command, const struct buffer *key)
 {
+    if (command->key_count++ == 0)
+        command->keys_at = command->words.length;
     redis_command_bytes(command, key->data, key->length);
+    command->keys_end = command->words.length;
     command->slot = redis_cluster_slot(buffer_str(key));
 }
 

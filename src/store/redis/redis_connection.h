@@ -43,6 +43,7 @@ struct redis {
     struct redis_names known;  /* queues that are listed for certain */
     struct redis_names queues; /* all that there are, as of the last look */
     struct redis_bell bell;
+    usec_t failure_told_at; /* boot time; of a queue whose script fails */
 };
 
 static inline struct redis *redis_of(struct store *store)
@@ -73,9 +74,9 @@ void redis_node_leave(struct redis_node *node, const struct error *why);
  * is TH_E_UNCERTAIN if anything may have been changed. */
 bool redis_run(struct redis *redis, struct redis_batch *batch, struct error *err) MUST_CHECK;
 
-/* The same for commands that have nothing to do with each other: in a cluster, a node that is down
- * or a slot on the move is the `outcome` of its commands, which have no reply then, and holds up no
- * other. It fails when no node answers. */
+/* The same for commands that have nothing to do with each other: a script that fails over what it
+ * finds, and in a cluster a node that is down or a slot on the move, is the `outcome` of its
+ * commands, which have no reply then, and holds up no other. It fails when no node answers. */
 bool redis_run_parts(struct redis *redis, struct redis_batch *batch, struct error *err) MUST_CHECK;
 
 /* False, with the reason, when not one of them has a reply: for callers to whom that is a failure.

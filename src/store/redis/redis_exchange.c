@@ -180,8 +180,10 @@ static void note_away(const struct exchange *exchange, const struct leg *leg,
     if (leg->limit != NULL)
         *leg->limit =
             (struct share_limit){.is_away = true, .limited_until = exchange->now + AWAY_FOR};
-    if (exchange->wanted->away_out != NULL)
-        *exchange->wanted->away_out = *err;
+    if (exchange->wanted->away_out == NULL)
+        return;
+    *exchange->wanted->away_out = *err;
+    exchange->wanted->away_out->code = TH_E_UNAVAILABLE; /* it is asked again */
 }
 
 /* One verdict; `heard` of this leg are read already. */

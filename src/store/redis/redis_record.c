@@ -155,6 +155,7 @@ bool redis_record_job(const redisReply *text, struct arena *arena, struct job *j
 {
     struct cursor cursor = cursor_at(text, 2);
 
+    cursor.ok = cursor.ok && text->str[0] != '\0' && strchr("pPtT", text->str[0]) != NULL;
     job->ref = take_number(&cursor);
     job->priority = take_int(&cursor, JOB_PRIORITY_MAX);
     job->due = take_number(&cursor);
@@ -175,6 +176,8 @@ bool redis_record_job(const redisReply *text, struct arena *arena, struct job *j
     job->idempotency_key = take_text(&cursor, idempotency_key, arena);
     job->payload = arena_bytes(
         arena, (struct bytes){(const unsigned char *)cursor.at, (size_t)(cursor.end - cursor.at)});
+    if (job->type == NULL)
+        job->type = ""; /* which is no name, and can be shown */
     return cursor.ok;
 }
 

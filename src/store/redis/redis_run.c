@@ -11,10 +11,14 @@
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "store/redis/redis_class.h"
 #include "store/redis/redis_cluster.h"
 #include "store/redis/redis_connection.h"
 
+#include <stdio.h>
+
+#define WORDS_MAX      ((size_t)1 << 20)
 #define ROUNDS_MAX     64
 #define PATIENCE       (10 * USEC_PER_MSEC)  /* before what will work in a moment is repeated */
 #define PARTS_PATIENCE (100 * USEC_PER_MSEC) /* for how long, while other parts wait */
@@ -23,7 +27,8 @@
 struct run {
     struct redis *redis;
     struct redis_batch *batch;
-    bool in_parts;
+    bool loses_parts;    /* what one command meets is no business of the others */
+    bool in_parts;       /* and so is what a node does */
     size_t *nodes;       /* of each command in this round, or REDIS_NO_NODE */
     bool uncertain;      /* a command that writes was sent, and is not known to have done nothing */
     bool again;          /* something has to go round once more */
@@ -89,12 +94,30 @@ static bool choose_nodes(struct run *run, struct error *err)
     return true;
 }
 
+/* The script that sets keys aside, on the command's own keys. */
+static void add_mend(struct redis_link *link, const struct redis_command *command)
+{
+    CLEANUP(buffer_done) struct buffer words = BUFFER(WORDS_MAX);
+    char count[24];
+
+    snprintf(count, sizeof(count), "%zu", command->key_count);
+    redis_word_text(&words, "EVAL");
+    redis_word_text(&words, redis_script_text(SCRIPT_MEND));
+    redis_word_text(&words, count);
+    buffer_add(&words, command->words.data + command->keys_at,
+               command->keys_end - command->keys_at);
+    redis_link_add(link, 3 + command->key_count, &words);
+    link->out.failed = link->out.failed || words.failed;
+}
+
 static void add_command(struct redis_link *link, const struct redis_command *command)
 {
     const char *const load[] = {"SCRIPT", "LOAD",
                                 command->loads ? redis_script_text(command->script) : ""};
     const char *const asking[] = {"ASKING"};
 
+    if (command->mends)
+        add_mend(link, command);
     if (command->loads)
         redis_link_add_words(link, load, COUNT_OF(load));
     if (command->asks != REDIS_NO_NODE)
@@ -138,9 +161,34 @@ static usec_t answer_deadline(const struct run *run)
     return run->in_parts && end < run->redis->deadline ? end : run->redis->deadline;
 }
 
+/* It is said by whoever has done it: everything else goes on. */
+static void tell_mended(const redisReply *reply)
+{
+    for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements; i++)
+        log_error("record_damaged", "key=%s error=%s kept_as=%s:damaged", reply->element[i]->str,
+                  "its type is none of ours: somebody has written over it", reply->element[i]->str);
+}
+
+static bool receive_mend(struct redis_link *link, struct redis_command *command, usec_t deadline,
+                         struct error *err)
+{
+    REDIS_REPLY moved = NULL;
+
+    if (!command->mends)
+        return true;
+    command->mends = false;
+    command->mended = true;
+    if (!redis_link_reply(link, deadline, &moved, err))
+        return false;
+    tell_mended(moved);
+    return true;
+}
+
 static bool receive(struct redis_link *link, struct redis_command *command, usec_t deadline,
                     struct error *err)
 {
+    if (!receive_mend(link, command, deadline, err))
+        return false;
     for (int extra = command->loads + (command->asks != REDIS_NO_NODE); extra > 0; extra--) {
         REDIS_REPLY ignored = NULL;
         if (!redis_link_reply(link, deadline, &ignored, err))
@@ -195,6 +243,11 @@ static bool apply_remedy(struct run *run, struct redis_command *command, size_t 
     case REMEDY_LOAD:
         command->loads = true;
         return true;
+    case REMEDY_MEND:
+        if (command->mended || command->key_count == 0)
+            break;
+        command->mends = true;
+        return true;
     case REMEDY_MOVE:
         return redis_cluster_follow(run->redis, node, reply, NULL, err);
     case REMEDY_ASK:
@@ -213,13 +266,17 @@ static bool apply_remedy(struct run *run, struct redis_command *command, size_t 
     return refuse(answerer, reply, err);
 }
 
-/* Whether an error reply is all that this part of the batch will get. */
+/* Whether an error reply is all that this part of the batch will get. A script that failed may have
+ * written before. */
 static bool is_lost(struct run *run, size_t i, const struct error *err)
 {
-    if (!run->in_parts || err->code != TH_E_UNAVAILABLE)
+    struct redis_command *command = &run->batch->items[i];
+    bool is_away = err->code == TH_E_UNAVAILABLE;
+
+    if (!run->loses_parts || (is_away && !run->in_parts))
         return false;
-    redis_reply_free(&run->batch->items[i].reply);
-    lose(run, i, TH_E_UNAVAILABLE, err);
+    redis_reply_free(&command->reply);
+    lose(run, i, is_away || !command->writes ? TH_E_UNAVAILABLE : TH_E_UNCERTAIN, err);
     return true;
 }
 
@@ -314,7 +371,8 @@ bool redis_run(struct redis *redis, struct redis_batch *batch, struct error *err
 
 bool redis_run_parts(struct redis *redis, struct redis_batch *batch, struct error *err)
 {
-    struct run run = {.redis = redis, .batch = batch, .in_parts = redis->slot_nodes != NULL};
+    struct run run = {
+        .redis = redis, .batch = batch, .loses_parts = true, .in_parts = redis->slot_nodes != NULL};
 
     run.patience_end = run.in_parts ? clock_boot() + PARTS_PATIENCE : redis->deadline;
     return start(&run, err);
@@ -325,6 +383,7 @@ bool redis_batch_worked(const struct redis_batch *batch, struct error *err)
     if (batch->failure.code == TH_OK)
         return true;
     *err = batch->failure;
+    err->code = TH_E_UNAVAILABLE;
     for (size_t i = 0; i < batch->count; i++) {
         if (batch->items[i].reply != NULL)
             return true;

@@ -2,16 +2,22 @@
  * redis_upkeep.c - what becomes due, leases that ran out, and what has been kept for long enough.
  *
  * Every pass looks at all queues first, in one round trip, and goes only to those that have
- * something to do. In a cluster, those that are away are left for the next pass.
+ * something to do. A queue that is away, in a cluster, or that cannot be made sense of is left for
+ * the next pass.
  */
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "store/redis/redis_jobs.h"
 #include "store/redis/redis_queues.h"
 #include "store/redis/redis_record.h"
 
 #include <stdio.h>
 
-#define KEY_SIZE (JOB_NAME_MAX + 32)
+#define KEY_SIZE     (JOB_NAME_MAX + 32)
+#define TELL_AGAIN   (60 * USEC_PER_SEC)
+#define PLACE_LENGTH 71 /* of a member, as scripts/parts/place.lua has them */
+#define NEWS_AT_ONCE 100
 
 /* Whether a pass can go on to the next queue. */
 static bool is_away(const struct redis *redis, const struct error *err)
@@ -20,41 +26,72 @@ static bool is_away(const struct redis *redis, const struct error *err)
            (err->code == TH_E_UNAVAILABLE || err->code == TH_E_UNCERTAIN);
 }
 
-/* Whoever is away is not waited for. */
-static bool run(struct redis *redis, struct redis_batch *batch, struct error *err)
+/* A script that fails over what it finds in one queue fails again with each pass. */
+static void tell_failure(struct redis *redis, const char *queue, const struct error *why)
 {
-    return redis_run_parts(redis, batch, err) && redis_batch_worked(batch, err);
+    usec_t now = clock_boot();
+
+    if (redis->slot_nodes != NULL || now < redis->failure_told_at + TELL_AGAIN)
+        return;
+    redis->failure_told_at = now;
+    log_error("queue_lost", "queue=%s error=%s", queue, why->text);
 }
 
-/* A plain command on one key of each queue, with the words behind the key. */
-static bool look(struct redis *redis, const char *word, const char *name, const char *const *words,
-                 size_t count, struct redis_batch *batch, struct error *err)
+/* A script on one queue: whatever is wrong with that is no business of the others. */
+static bool run_one(struct redis *redis, struct redis_batch *batch, const char *queue,
+                    bool *answered_out, struct error *err)
+{
+    *answered_out = false;
+    if (!redis_run_parts(redis, batch, err))
+        return is_away(redis, err);
+    *answered_out = batch->items[0].reply != NULL;
+    if (!*answered_out)
+        tell_failure(redis, queue, &batch->failure);
+    return true;
+}
+
+/* Plain commands on keys of each queue: word, key and an argument or two each. */
+struct look {
+    const char *word, *key, *first, *second; /* NULL: no such argument */
+};
+
+static bool look(struct redis *redis, const struct look *looks, size_t count,
+                 struct redis_batch *batch, struct error *err)
 {
     char key[KEY_SIZE];
 
     if (!redis_queues_recall(redis, err))
         return false;
-    for (size_t i = 0; i < redis->queues.count; i++) {
-        snprintf(key, sizeof(key), "{%s}:%s", redis->queues.items[i], name);
-        struct redis_command *command = redis_plain(redis, batch, word, key, false);
+    for (size_t i = 0; i < count * redis->queues.count; i++) {
+        const struct look *one = &looks[i % count];
+        snprintf(key, sizeof(key), "{%s}:%s", redis->queues.items[i / count], one->key);
+        struct redis_command *command = redis_plain(redis, batch, one->word, key, false);
         if (command == NULL)
             return error_no_memory(err);
-        for (size_t k = 0; k < count; k++)
-            redis_command_text(command, words[k]);
+        if (one->first != NULL)
+            redis_command_text(command, one->first);
+        if (one->second != NULL)
+            redis_command_text(command, one->second);
     }
-    return run(redis, batch, err);
+    return redis_run_parts(redis, batch, err) &&
+           (redis->slot_nodes == NULL || redis_batch_worked(batch, err));
 }
 
 /* ---- promote ---- */
 
-/* When the first job of the set is due; 0: it has none. Members begin with it. */
+/* When the first job of the set is due; 0: it has none. Members begin with it; one that does not is
+ * to be looked at now. */
 static usec_t first_due(const redisReply *reply)
 {
     char digits[REDIS_MOMENT_DIGITS + 1] = "0";
 
-    if (reply != NULL && reply->elements > 0)
-        snprintf(digits, sizeof(digits), "%s", reply->element[0]->str);
-    return redis_reply_int(&(redisReply){.type = REDIS_REPLY_STRING, .str = digits});
+    if (reply == NULL || reply->elements == 0)
+        return 0;
+    if (reply->element[0]->len != PLACE_LENGTH)
+        return 1;
+    snprintf(digits, sizeof(digits), "%s", reply->element[0]->str);
+    usec_t due = redis_reply_int(&(redisReply){.type = REDIS_REPLY_STRING, .str = digits});
+    return due > 0 ? due : 1;
 }
 
 static bool promote_queue(struct redis *redis, const char *queue, const char *set, usec_t now,
@@ -62,14 +99,18 @@ static bool promote_queue(struct redis *redis, const char *queue, const char *se
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
     struct redis_command *command = redis_on_queue(redis, &batch, SCRIPT_PROMOTE, queue);
+    bool answered;
 
     if (command == NULL)
         return error_no_memory(err);
     redis_command_moment(command, now);
     redis_command_text(command, set);
     redis_command_int(command, (int64_t)limit);
-    if (!run(redis, &batch, err))
+    *next_out = now + USEC_PER_SEC; /* if it does not answer */
+    if (!run_one(redis, &batch, queue, &answered, err))
         return false;
+    if (!answered)
+        return true;
     const redisReply *reply = batch.items[0].reply;
     *moved_out += (size_t)redis_reply_int(reply->element[0]);
     *next_out = redis_reply_int(reply->element[1]);
@@ -88,20 +129,19 @@ bool redis_promote(struct store *store, enum job_state state, usec_t now, size_t
 {
     struct redis *redis = redis_of(store);
     const char *set = job_state_name(state);
-    static const char *const first_member[] = {"0", "0"};
+    const struct look first_member = {"ZRANGE", set, "0", "0"};
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
 
     *moved_out = 0;
     *next_due_out = 0;
     redis_begin(redis);
-    if (!look(redis, "ZRANGE", set, first_member, COUNT_OF(first_member), &batch, err))
+    if (!look(redis, &first_member, 1, &batch, err))
         return false;
     for (size_t i = 0; i < batch.count; i++) {
         usec_t due = first_due(batch.items[i].reply);
         if (due != 0 && due <= now && *moved_out < limit &&
             !promote_queue(redis, redis->queues.items[i], set, now, limit - *moved_out, moved_out,
-                           &due, err) &&
-            !is_away(redis, err))
+                           &due, err))
             return false;
         *next_due_out = earlier(*next_due_out, due);
     }
@@ -114,7 +154,7 @@ bool redis_promote(struct store *store, enum job_state state, usec_t now, size_t
 static bool reclaim_queue(struct redis *redis, const char *queue, usec_t now, size_t limit,
                           size_t *moved_out, struct error *err)
 {
-    bool more = true;
+    bool more = true, answered;
 
     while (more && *moved_out < limit) {
         CLEANUP(redis_batch_done) struct redis_batch batch = {0};
@@ -123,31 +163,89 @@ static bool reclaim_queue(struct redis *redis, const char *queue, usec_t now, si
             return error_no_memory(err);
         redis_command_moment(command, now);
         redis_command_int(command, (int64_t)(limit - *moved_out));
-        if (!run(redis, &batch, err))
+        if (!run_one(redis, &batch, queue, &answered, err))
             return false;
+        if (!answered)
+            return true;
         *moved_out += (size_t)redis_reply_int(batch.items[0].reply->element[0]);
         more = redis_reply_int(batch.items[0].reply->element[1]) == 1;
     }
     return true;
 }
 
+/* Whether a lease may have run out: what the queue expects, or has forgotten to expect. */
+static bool may_have_expired(const redisReply *expected, const redisReply *leases, usec_t now)
+{
+    if (leases == NULL || leases->integer == 0)
+        return false;
+    return expected == NULL || redis_reply_int(expected) <= now;
+}
+
+static bool has_any(const struct redis_command *count)
+{
+    return count->reply != NULL && count->reply->integer > 0;
+}
+
+/* Nobody else would ever look at a job whose twin has vanished. */
+static bool unblock(struct redis *redis, const char *queue, usec_t now, struct error *err)
+{
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+    struct redis_command *command = redis_on_queue(redis, &batch, SCRIPT_UNBLOCK, queue);
+    bool answered;
+
+    if (command == NULL)
+        return error_no_memory(err);
+    redis_command_moment(command, now);
+    return run_one(redis, &batch, queue, &answered, err);
+}
+
+/* What scripts have met and set aside: parts/damage.lua. */
+static bool tell_damage(struct redis *redis, const char *queue, struct error *err)
+{
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+    char key[KEY_SIZE];
+
+    snprintf(key, sizeof(key), "{%s}:damage_news", queue);
+    struct redis_command *command = redis_plain(redis, &batch, "LPOP", key, true);
+    if (command == NULL)
+        return error_no_memory(err);
+    redis_command_int(command, NEWS_AT_ONCE);
+    bool answered;
+    if (!run_one(redis, &batch, queue, &answered, err))
+        return false;
+    const redisReply *news = batch.items[0].reply;
+    for (size_t i = 0; answered && i < news->elements; i++)
+        log_error("record_damaged", "queue=%s record=%s error=%s kept_in=%s:{%s}:damaged", queue,
+                  news->element[i]->str, "it cannot be read: somebody has written over it",
+                  redis->address.prefix, queue);
+    return true;
+}
+
 bool redis_reclaim(struct store *store, usec_t now, size_t limit, size_t *moved_out,
                    struct error *err)
 {
+    enum { EXPECTED, LEASES, BLOCKED, NEWS, LOOKS };
+    static const struct look looks[LOOKS] = {
+        [EXPECTED] = {"HGET", "state", "next_expiry", NULL},
+        [LEASES] = {"HLEN", "lease", NULL, NULL},
+        [BLOCKED] = {"ZCARD", "blocked", NULL, NULL},
+        [NEWS] = {"LLEN", "damage_news", NULL, NULL},
+    };
     struct redis *redis = redis_of(store);
-    static const char *const field[] = {"next_expiry"};
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
 
     *moved_out = 0;
     redis_begin(redis);
-    if (!look(redis, "HGET", "state", field, COUNT_OF(field), &batch, err))
+    if (!look(redis, looks, LOOKS, &batch, err))
         return false;
-    for (size_t i = 0; i < batch.count && *moved_out < limit; i++) {
-        const redisReply *reply = batch.items[i].reply;
-        usec_t expected = reply != NULL ? redis_reply_int(reply) : 0;
-        if (expected != 0 && expected <= now &&
-            !reclaim_queue(redis, redis->queues.items[i], now, limit, moved_out, err) &&
-            !is_away(redis, err))
+    for (size_t i = 0; i < redis->queues.count && *moved_out < limit; i++) {
+        const struct redis_command *seen = &batch.items[i * LOOKS];
+        const char *queue = redis->queues.items[i];
+        if (may_have_expired(seen[EXPECTED].reply, seen[LEASES].reply, now) &&
+            !reclaim_queue(redis, queue, now, limit, moved_out, err))
+            return false;
+        if ((has_any(&seen[BLOCKED]) && !unblock(redis, queue, now, err)) ||
+            (has_any(&seen[NEWS]) && !tell_damage(redis, queue, err)))
             return false;
     }
     return true;
@@ -166,6 +264,7 @@ static bool prune_queue(struct redis *redis, const char *queue, const struct ret
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
     struct redis_command *command = redis_on_queue(redis, &batch, SCRIPT_PRUNE, queue);
+    bool answered;
 
     if (command == NULL)
         return error_no_memory(err);
@@ -177,9 +276,10 @@ static bool prune_queue(struct redis *redis, const char *queue, const struct ret
     else
         redis_command_int(command, (int64_t)keep->done_max);
     redis_command_int(command, (int64_t)limit);
-    if (!run(redis, &batch, err))
+    if (!run_one(redis, &batch, queue, &answered, err))
         return false;
-    *removed_out += (size_t)redis_reply_int(batch.items[0].reply);
+    if (answered)
+        *removed_out += (size_t)redis_reply_int(batch.items[0].reply);
     return true;
 }
 
@@ -194,8 +294,7 @@ bool redis_prune(struct store *store, const struct retention *keep, usec_t now, 
         return false;
     for (size_t i = 0; i < redis->queues.count && *removed_out < limit; i++)
         if (!prune_queue(redis, redis->queues.items[i], keep, now, limit - *removed_out,
-                         removed_out, err) &&
-            !is_away(redis, err))
+                         removed_out, err))
             return false;
     return true;
 }

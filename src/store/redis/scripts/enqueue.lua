@@ -7,7 +7,7 @@
 -- outside, end of its idempotency record.
 -- Answers 'ok' and for each job its state, or 'e' (existed) or 'u' (updated) with state and id; or
 -- 'conflict', the number of the job, the state and the type of its twin; or 'late' for a slot.
--- parts: base record place standing ending twins elsewhere arrival
+-- parts: base damage record place standing ending twins elsewhere arrival
 
 local FIRST, WORDS = 7, 6 -- where the jobs start in ARGV, and how many words each has
 
@@ -17,6 +17,7 @@ local queues, arrivals, keyed = {}, {}, false
 
 for i = 1, #KEYS, 2 do
     queues[#queues + 1] = queue_of(KEYS[i])
+    queues[#queues].added = {}
 end
 for i = FIRST, #ARGV, WORDS do
     local q = queues[tonumber(ARGV[i])]
@@ -49,7 +50,7 @@ local function find_conflict()
             local updates = false
             if j.key ~= '' then
                 local twin = not types[by_key] and twin_of(q, j.key)
-                local type_there = types[by_key] or twin and twin.type
+                local type_there = types[by_key] or twin and not twin.broken and twin.type
                 if type_there and type_there ~= j.type then
                     return i, twin and twin.state or READY, type_there
                 end
@@ -64,6 +65,10 @@ end
 
 if cron ~= '' then
     local last = call('HGET', queues[1].cron, cron) or '0'
+    if #last > 18 or string.find(last, '%D') then
+        note_damage(queues[1], 'cron', cron, last)
+        last = '0'
+    end
     if moment(last) > moment(horizon) then
         last = '0'
     end
@@ -113,6 +118,7 @@ local function add_simple(q, mode, id, body, payload)
     local seq = next_seq(q)
     local place = moment(due) .. pad(seq, 16) .. id
     q.stored[id] = true
+    q.added[#q.added + 1] = id
     add_pair(q.new_jobs, id, mode .. ' ' .. seq .. ' ' .. body)
     add_pair(q.new_ids, 0, id)
     if mode == 'P' or mode == 'T' then
@@ -129,7 +135,6 @@ end
 
 local function store_simple(answers)
     local doubles = {}
-    find_stored()
     for i = FIRST, #ARGV, WORDS do
         local q, id = queues[tonumber(ARGV[i])], ARGV[i + 2]
         if q.stored[id] then
@@ -151,13 +156,38 @@ local function store_simple(answers)
     end
 end
 
-local answers = {'ok'}
-if keyed then
+local function store_keyed(answers)
     for _, a in ipairs(arrivals) do
         answers[#answers + 1] = arrive(a.q, a, now)
     end
-else
-    store_simple(answers)
+end
+
+local function take_back_place(q, id)
+    local j = standing(q, id)
+    if j then
+        place_remove(q, j)
+    end
+end
+
+-- A key of another type is met half-way: what was not placed would be taken for stored by whoever repeats it.
+local function take_back()
+    for _, q in ipairs(queues) do
+        for _, id in ipairs(q.added) do
+            pcall(take_back_place, q, id)
+            redis.pcall('HDEL', q.job, id)
+            redis.pcall('ZREM', q.ids, id)
+        end
+    end
+end
+
+local answers = {'ok'}
+if not keyed then
+    find_stored()
+end
+local stored, failure = pcall(keyed and store_keyed or store_simple, answers)
+if not stored then
+    take_back()
+    return failed(failure)
 end
 for _, q in ipairs(queues) do
     if q.rings then

@@ -8,7 +8,7 @@
 -- and period, the ready member to start behind, then the types that are wanted.
 -- Answers verdicts, is_full, limited_until, the member to go on behind when not all of the queue was
 -- looked at, the jobs' ready members, and their records.
--- parts: base record place standing ending twins leaving elsewhere arrival settle expiry reclaim limits
+-- parts: base damage record place standing ending twins leaving elsewhere arrival settle expiry reclaim limits
 
 local RECLAIM_MOST = 1000
 local READY_MOST = 2000
@@ -37,10 +37,10 @@ local rate_count, rate_period = tonumber(ARGV[at + 6]), tonumber(ARGV[at + 7])
 local behind, first_type = ARGV[at + 8], at + 9
 
 local state = call('HMGET', q.state, 'paused_at', 'spent_until', 'rung', 'next_expiry')
-if state[4] and state[4] <= now then
+if state[4] and (state[4] <= now or not is_moment(state[4])) then
     reclaim(q, now, RECLAIM_MOST)
 end
-local paused, spent_until, rung = state[1], tonumber(state[2] or '0'), state[3]
+local paused, spent_until, rung = state[1], tonumber(state[2] or '0') or 0, state[3]
 local moment_now = tonumber(now)
 local rate = rate_count > 0 and rate_of(rate_count, rate_period)
 local running_room, rate_room = math.huge, math.huge
@@ -70,12 +70,14 @@ local function take_first(wanted)
         if #part == 0 then
             return
         end
-        call('ZREMRANGEBYRANK', q.ready, 0, #part - 1)
         local part_ids, part_records = records_of(part)
+        call('ZREMRANGEBYRANK', q.ready, 0, #part - 1)
         for i, record in ipairs(part_records) do
             if record then
                 local n = #members + 1
                 members[n], ids[n], records[n] = part[i], part_ids[i], record
+            elseif #part[i] ~= PLACE_LENGTH then
+                note_damage(q, 'ready', part[i], part[i])
             end
         end
     end
@@ -96,7 +98,8 @@ local function take_types(wanted)
         if #members == wanted then
             return
         end
-        if record and types[job_parse(part_ids[i], record).type] then
+        local j = record and job_parse(part_ids[i], record)
+        if j and (types[j.type] or j.broken) then
             local n = #members + 1
             members[n], ids[n], records[n] = part[i], part_ids[i], record
             call('ZREM', q.ready, part[i])
@@ -105,42 +108,58 @@ local function take_types(wanted)
     looked_to = #part == READY_MOST and part[#part] or ''
 end
 
-if room > 0 then
-    if ARGV[first_type] then
-        take_types(room)
-    else
-        take_first(room)
+-- Each gets its lease; what is not plain is looked at, and so is a payload that is kept elsewhere.
+local function lease_out()
+    local leases = {}
+    local rest_plain = expires .. ' 1 ' .. text_of(moment_now) .. ' 0 0 ' .. pool
+    local rest = ' ' .. text_of(moment_now) .. ' 0 0 ' .. pool
+    local token_of = struct.pack
+    for i = 1, #ids do
+        local id, record = ids[i], records[i]
+        local mode = sub(record, 1, 1)
+        local token = batch .. token_of('>I4', index + i - 1)
+        local lease
+        if mode == 'p' then
+            lease = 'p' .. token .. rest_plain
+        else
+            local j = job_parse(id, record)
+            lease = (mode == 'P' and 'p' or 't') .. token .. expires .. ' ' .. text_of(j.executions + 1)
+                .. rest
+            if j.key ~= '' then
+                twins_store(q, j.key, nil, id)
+            end
+            if j.outside then
+                records[i] = with_payload(q, id, record)
+            end
+        end
+        local n = 2 * i
+        leases[n - 1], leases[n] = id, lease
+    end
+    each_2000('HSET', q.lease, leases)
+    if #ids > 0 then
+        expect_expiry(q, expires)
     end
 end
 
--- Each gets its lease; what is not plain is looked at, and so is a payload that is kept elsewhere.
-local leases = {}
-local rest_plain = expires .. ' 1 ' .. text_of(moment_now) .. ' 0 0 ' .. pool
-local rest = ' ' .. text_of(moment_now) .. ' 0 0 ' .. pool
-local token_of = struct.pack
-for i = 1, #ids do
-    local id, record = ids[i], records[i]
-    local mode = sub(record, 1, 1)
-    local token = batch .. token_of('>I4', index + i - 1)
-    local lease
-    if mode == 'p' then
-        lease = 'p' .. token .. rest_plain
-    else
-        local j = job_parse(id, record)
-        lease = string.lower(mode) .. token .. expires .. ' ' .. text_of(j.executions + 1) .. rest
-        if j.key ~= '' then
-            twins_store(q, j.key, nil, id)
-        end
-        if j.outside then
-            records[i] = record .. (call('HGET', q.payload, id) or '')
+-- A key of another type is met half-way: who has no lease yet waits on.
+local function put_back()
+    for i, member in ipairs(members) do
+        local leased = redis.pcall('HEXISTS', q.lease, ids[i])
+        if leased ~= 1 then
+            redis.pcall('ZADD', q.ready, 0, member)
         end
     end
-    local n = 2 * i
-    leases[n - 1], leases[n] = id, lease
 end
-each_2000('HSET', q.lease, leases)
-if #ids > 0 then
-    expect_expiry(q, expires)
+
+if room > 0 then
+    local taken, failure = pcall(ARGV[first_type] and take_types or take_first, room)
+    if taken then
+        taken, failure = pcall(lease_out)
+    end
+    if not taken then
+        put_back()
+        return failed(failure)
+    end
 end
 
 local taken = #ids

@@ -4,7 +4,7 @@
 -- KEYS: base and state of the queue. ARGV: now, end of the leases, six for each: id, token, worker or 0,
 -- percent or -1, text, output. Text and output begin with '=' when they are there.
 -- Answers one character for each: its verdict, or 'k' when it was extended and asked to cancel.
--- parts: base record place standing expiry
+-- parts: base damage record place standing expiry
 
 local q = queue_of(KEYS[1])
 local now, expires = ARGV[1], ARGV[2]
@@ -13,7 +13,7 @@ local answers = {}
 local function tell(id, percent, text, output)
     local key = q.detail .. id
     if percent ~= '-1' then
-        call('HSET', key, 'progress_percent', percent)
+        write_to(q, 'HSET', key, 'progress_percent', percent)
         if text ~= '' then
             call('HSET', key, 'progress_text', sub(text, 2))
         else
@@ -21,7 +21,7 @@ local function tell(id, percent, text, output)
         end
     end
     if output ~= '' then
-        call('HSET', key, 'output', sub(output, 2))
+        write_to(q, 'HSET', key, 'output', sub(output, 2))
     end
 end
 

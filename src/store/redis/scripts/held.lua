@@ -16,7 +16,7 @@ for i = 1, #leases, 2 do
     local record = l.pool == ARGV[1] and call('HGET', q.job, id)
     if record then
         if match(record, '^[PT]') then
-            record = record .. (call('HGET', q.payload, id) or '')
+            record = with_payload(q, id, record)
         end
         answer[#answer + 1] = id
         answer[#answer + 1] = lease

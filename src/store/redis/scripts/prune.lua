@@ -4,7 +4,7 @@
 -- KEYS: base and state of the queue. ARGV: now, moments at or before which done and cancelled jobs and dead jobs
 -- are past their time, how many done and cancelled ones are kept of each ('' is all), how many at
 -- most may go. Answers how many went.
--- parts: base record place standing ending twins elsewhere arrival
+-- parts: base damage record place standing ending twins elsewhere arrival
 
 local q = queue_of(KEYS[1])
 local now, done_before, dead_before = ARGV[1], ARGV[2], ARGV[3]
@@ -33,10 +33,9 @@ local over = call('ZRANGEBYLEX', q.idempotency_expiry, '-', '[' .. now .. '\255'
 for _, member in ipairs(over) do
     local key = sub(member, 19)
     local record = call('HGET', q.idempotency, key)
-    if record then
+    if record and not (is_moment(sub(record, 37)) and sub(record, 37) > now) then
         idempotency_forget(q, key, record)
-    else
-        call('ZREM', q.idempotency_expiry, member)
     end
+    call('ZREM', q.idempotency_expiry, member)
 end
 return removed + #over

@@ -2,7 +2,7 @@
 -- Takes back leases that ran out.
 --
 -- KEYS: base and state of the queue. ARGV: now, how many at most. Answers how many, and whether there may be more.
--- parts: base record place standing ending twins leaving expiry reclaim
+-- parts: base damage record place standing ending twins leaving expiry reclaim
 
 local q = queue_of(KEYS[1])
 local moved, more = reclaim(q, ARGV[1], tonumber(ARGV[2]))

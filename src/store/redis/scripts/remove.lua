@@ -2,7 +2,7 @@
 -- Ended jobs go, and the records of their idempotency keys with them.
 --
 -- KEYS: base and state of the queue. ARGV: ids. Answers a verdict for each.
--- parts: base record place standing ending twins elsewhere arrival
+-- parts: base damage record place standing ending twins elsewhere arrival
 
 local q = queue_of(KEYS[1])
 local answers = {}
@@ -16,7 +16,11 @@ local function remove(id)
     end
     for _, member in ipairs(call('ZRANGEBYLEX', q.idempotency_ids, '[' .. id, '[' .. id .. '\255')) do
         local key = sub(member, 37)
-        idempotency_forget(q, key, call('HGET', q.idempotency, key))
+        local record = call('HGET', q.idempotency, key)
+        if record and sub(record, 1, 36) == id then
+            idempotency_forget(q, key, record)
+        end
+        call('ZREM', q.idempotency_ids, member)
     end
     call('ZREM', q[SET_OF[j.state]], id)
     forget(q, {id})

@@ -2,7 +2,7 @@
 -- A dead or cancelled job waits again; counts and errors are cleared.
 --
 -- KEYS: base and state of the queue. ARGV: now, run_at or 0, ids. Answers a verdict for each.
--- parts: base record place standing ending twins
+-- parts: base damage record place standing ending twins
 
 local q = queue_of(KEYS[1])
 local now, run_at = ARGV[1], ARGV[2]
@@ -14,8 +14,7 @@ local function may_wait(j, waiting, running)
     if j.state ~= DEAD and j.state ~= CANCELLED or waiting then
         return false
     end
-    local twin = running and standing(q, running)
-    return not twin or twin.type == j.type
+    return not running or running.broken or running.type == j.type
 end
 
 local function requeue(id)
@@ -25,7 +24,7 @@ local function requeue(id)
     end
     local waiting, running
     if j.key ~= '' then
-        waiting, running = twins_load(q, j.key)
+        waiting, running = twins_find(q, j.key)
     end
     if not may_wait(j, waiting, running) then
         return CONFLICT
@@ -33,7 +32,7 @@ local function requeue(id)
     call('HDEL', q.ended, id)
     call('ZREM', q[SET_OF[j.state]], id)
     call('ZREM', q.failed, id)
-    call('HDEL', q.detail .. id, 'last_error', 'failed_at', 'reason', 'exit_code', 'signal',
+    write_to(q, 'HDEL', q.detail .. id, 'last_error', 'failed_at', 'reason', 'exit_code', 'signal',
         'progress_percent', 'progress_text', 'result')
     j.run_at = run_at
     j.due = run_at ~= '0' and run_at or text_of(tonumber(now))
@@ -42,7 +41,7 @@ local function requeue(id)
     job_write(q, j)
     place_add(q, j)
     if j.key ~= '' then
-        twins_store(q, j.key, id, running)
+        twins_store(q, j.key, id, running and running.id)
     end
     return OK
 end

@@ -9,6 +9,12 @@ local q = queue_of(KEYS[1])
 local all = ARGV[1] == 'all'
 local answer = {}
 
+-- A key of another type has nothing to say.
+local function read_from(...)
+    local found = redis.pcall(...)
+    return found.err and {} or found
+end
+
 for i = 2, #ARGV do
     local id = ARGV[i]
     local record = call('HGET', q.job, id)
@@ -16,14 +22,14 @@ for i = 2, #ARGV do
         local j = standing(q, id)
         local mode = sub(record, 1, 1)
         if all and (mode == 'P' or mode == 'T') then
-            record = record .. (call('HGET', q.payload, id) or '')
+            record = with_payload(q, id, record)
         end
         local n = #answer
         answer[n + 1], answer[n + 2], answer[n + 3] = id, j.state, record
         answer[n + 4] = call('HGET', q.lease, id) or ''
         answer[n + 5] = call('HGET', q.ended, id) or ''
-        answer[n + 6] = call('HGETALL', q.detail .. id)
-        answer[n + 7] = all and call('LRANGE', q.runs .. id, 0, -1) or {}
+        answer[n + 6] = read_from('HGETALL', q.detail .. id)
+        answer[n + 7] = all and read_from('LRANGE', q.runs .. id, 0, -1) or {}
     end
 end
 return answer

@@ -16,8 +16,11 @@ for priority = 0, 9 do
         oldest = due
     end
 end
+-- What says nothing any more about when it was paused still pauses it.
+local paused = state[1] and (tonumber(state[1]) and state[1] or '1')
+
 return {
-    state[1] or '0', state[2] or '0', state[3] or '0', oldest or '0',
+    paused or '0', state[2] or '0', state[3] or '0', oldest or '0',
     call('ZCARD', q.scheduled), call('ZCARD', q.ready), call('ZCARD', q.blocked),
     call('HLEN', q.lease), call('ZCARD', q.retry), call('ZCARD', q.done), call('ZCARD', q.dead),
     call('ZCARD', q.cancelled),

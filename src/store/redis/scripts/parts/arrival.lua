@@ -4,9 +4,20 @@
 -- 's' for a job without keys or 'k', then maybe 'g' for an id that a producer chose), id, body (the record from the priority on), payload when it is
 -- outside, and when the record of the idempotency key ends.
 
+-- Behind all numbers that there were.
+local function clock_seq()
+    local time = call('TIME')
+    return tonumber(time[1] .. pad(time[2], 6))
+end
+
+-- The number before the first of so many.
+local function take_seq(q, count)
+    return count_up(q, 'seq', count, clock_seq) - count
+end
+
 local function next_seq(q)
     if not q.seq then
-        q.seq = call('HINCRBY', q.state, 'seq', q.expected or 1) - (q.expected or 1)
+        q.seq = take_seq(q, q.expected or 1)
     end
     q.seq = q.seq + 1
     return text_of(q.seq)
@@ -14,12 +25,15 @@ end
 
 local function idempotency_find(q, key, now)
     local record = key ~= '' and call('HGET', q.idempotency, key)
-    if record and sub(record, 37) > now then
+    if record and is_id(sub(record, 1, 36)) and sub(record, 37) > now then
         return sub(record, 1, 36)
     end
 end
 
 local function idempotency_forget(q, key, record)
+    if not is_id(sub(record, 1, 36)) or not is_moment(sub(record, 37)) then
+        note_damage(q, 'idempotency', key, record)
+    end
     call('ZREM', q.idempotency_expiry, sub(record, 37) .. key)
     call('ZREM', q.idempotency_ids, sub(record, 1, 36) .. key)
     call('HDEL', q.idempotency, key)
@@ -44,17 +58,22 @@ local function answer_existing(q, id)
     return 'e' .. (j and j.state or DONE) .. id
 end
 
--- The twin that a newcomer with this key would meet, and whether that one waits.
+-- The twin that a newcomer with this key would meet, and the id of the one that runs.
 local function twin_of(q, key)
-    local waiting, running = twins_load(q, key)
-    local twin = (waiting or running) and standing(q, waiting or running)
-    return twin, running
+    local waiter, runner = twins_find(q, key)
+    return waiter or runner, runner and runner.id
+end
+
+local function is_of_other_type(twin, j)
+    return twin.type ~= j.type and not twin.broken
 end
 
 local function update_waiting(q, waiting, newcomer, expires, now)
     local flags = tonumber(newcomer.flags)
-    place_remove(q, waiting)
+    waiting.member = member_of(waiting)
     local moved = merge(q, waiting, newcomer, flags)
+    place_remove(q, waiting)
+    waiting.member = nil
     if waiting.state == BLOCKED then
         waiting.flags = text_of(flags_join(tonumber(waiting.flags), flags))
     else
@@ -82,6 +101,9 @@ end
 local function add_job(q, j, a, running, now)
     j.seq = next_seq(q)
     j.state = running and BLOCKED or state_when_due(j.due, now)
+    if q.added then
+        q.added[#q.added + 1] = j.id
+    end
     job_write(q, j)
     if j.outside then
         call('HSET', q.payload, j.id, a.payload)
@@ -113,7 +135,7 @@ local function arrive(q, a, now)
     if j.key ~= '' then
         local twin
         twin, running = twin_of(q, j.key)
-        if twin and twin.type ~= j.type then
+        if twin and is_of_other_type(twin, j) then
             return nil, twin
         end
         if twin and twin.state ~= RUNNING then

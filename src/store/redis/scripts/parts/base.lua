@@ -39,6 +39,7 @@ local function queue_of(base)
         idempotency = base .. 'idempotency', idempotency_expiry = base .. 'idempotency_expiry',
         idempotency_ids = base .. 'idempotency_ids', cron = base .. 'cron',
         detail = base .. 'detail:', runs = base .. 'runs:',
+        damaged = base .. 'damaged', damage_news = base .. 'damage_news',
     }
 end
 
@@ -53,6 +54,14 @@ end
 -- A moment as text that sorts: 18 digits reach to the year 9999.
 local function moment(digits)
     return pad(digits, 18)
+end
+
+local function is_moment(text)
+    return text and #text == 18 and not string.find(text, '%D')
+end
+
+local function is_id(text)
+    return #text == 36 and match(text, '^%x+%-%x+%-%x+%-%x+%-%x+$') ~= nil
 end
 
 -- One command on any number of arguments. Lua can hand over some 8000 at once.

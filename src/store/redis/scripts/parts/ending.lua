@@ -7,6 +7,11 @@ local function ending_write(q, j, state, by, run, merged_into, now)
         by, j.executions, j.attempts, j.stalls, text_of(now), run and '1' or '0', j.worker,
         j.started_at, r.wall, r.user, r.system, r.max_rss_kb, r.exit_code, j.cancel_requested_at,
         merged_into or '-', j.pool}, ' '))
+    if j.broken then -- it may have been ended before, and have kept its place
+        for _, set in ipairs({q.done, q.dead, q.cancelled}) do
+            call('ZREM', set, j.id)
+        end
+    end
     call('ZADD', q[SET_OF[state]], now, j.id)
 end
 

@@ -1,4 +1,5 @@
--- A running job leaves its lease: it ends, or waits again.
+-- A running job leaves its lease: it ends, or waits again. The lease goes last: a script that fails before has
+-- changed nothing that cannot be done again.
 
 local function lease_drop(q, id)
     call('HDEL', q.lease, id)
@@ -6,17 +7,17 @@ local function lease_drop(q, id)
 end
 
 local function leaving_end(q, j, state, by, run, now)
-    lease_drop(q, j.id)
     ending_write(q, j, state, by, run, nil, tonumber(now))
     twins_running_ended(q, j, now)
+    lease_drop(q, j.id)
 end
 
 local function leaving_return(q, j, state, now)
-    lease_drop(q, j.id)
     local moved = twins_running_returns(q, j, now)
     j.state = moved and state_when_due(j.due, now) or state
     job_write(q, j)
     place_add(q, j)
+    lease_drop(q, j.id)
 end
 
 -- The newest ten executions:
@@ -24,7 +25,7 @@ end
 -- POOL_LENGTH, then pool and error.
 local function record_run(q, j, run)
     local key = q.runs .. j.id
-    call('RPUSH', key, table.concat({j.executions, run.outcome, run.worker, run.started_at, run.wall,
+    write_to(q, 'RPUSH', key, table.concat({j.executions, run.outcome, run.worker, run.started_at, run.wall,
         run.user, run.system, run.max_rss_kb, run.exit_code, run.signal, run.error and '1' or '0',
         #j.pool, ''}, ' ') .. j.pool .. (run.error or ''))
     call('LTRIM', key, -10, -1)

@@ -3,6 +3,8 @@
 --   ready                        priority (1), due (18), seq (16), id (36)
 --   scheduled, retry, blocked    due (18), seq (16), id (36), priority (1)
 
+local PLACE_LENGTH = 71
+
 local function ready_member(j)
     return j.priority .. moment(j.due) .. pad(j.seq, 16) .. j.id
 end
@@ -24,7 +26,7 @@ local function place_add(q, j)
 end
 
 local function place_remove(q, j)
-    call('ZREM', q[SET_OF[j.state]], member_of(j))
+    call('ZREM', q[SET_OF[j.state]], j.member or member_of(j))
 end
 
 local function state_when_due(due, now)

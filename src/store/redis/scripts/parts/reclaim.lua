@@ -7,7 +7,10 @@ local function take_back(q, id, now)
         lease_drop(q, id)
         return
     end
-    j.outcome = '6'
+    if j.damaged_lease then
+        note_damage(q, 'lease', id, j.damaged_lease)
+        j.started_at = now
+    end
     record_run(q, j, {outcome = '6', worker = j.worker, started_at = j.started_at,
         wall = text_of(math.max(now - j.started_at, 0)), user = '0', system = '0', max_rss_kb = '0',
         exit_code = '-1', signal = '0'})

@@ -19,10 +19,10 @@ local END = '^ (%-?%d+) (%d+) (%d+) (%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d
     .. ' (%d+) ([^ ]*) (.*)$'
 local NO_TOKEN = string.rep('\0', 20)
 
--- What somebody else wrote and cannot be read: it can still be ended.
-local function broken_job(id)
+-- What somebody else wrote and cannot be read: it can still be ended. Its record is left as it is.
+local function broken_job(id, record)
     return {
-        id = id, seq = '0', priority = '5', due = '0', run_at = '0', timeout = '0',
+        broken = record, id = id, seq = '0', priority = '5', due = '0', run_at = '0', timeout = '0',
         max_attempts = '0', max_stalls = '0', attempts = '0', stalls = '0', executions = '0',
         created_at = '0', flags = '0', encoding = '0', type = '', key = '', idempotency_key = '',
         payload = '', outside = false,
@@ -35,8 +35,8 @@ local function job_parse(id, record)
     mode, j.seq, j.priority, j.due, j.run_at, j.timeout, j.max_attempts, j.max_stalls, j.attempts,
         j.stalls, j.executions, j.created_at, j.flags, j.encoding, type_length, key_length,
         idempotency_length, at = match(record, JOB)
-    if not mode then
-        return broken_job(id)
+    if not mode or at + type_length + key_length + idempotency_length - 1 > #record then
+        return broken_job(id, record)
     end
     local key_at = at + type_length
     local idempotency_at = key_at + key_length
@@ -61,16 +61,37 @@ local function job_pack(j)
         .. j.payload
 end
 
+-- A record whose payload lies elsewhere, with it. One whose payload is lost is no mode of ours: X.
+local function with_payload(q, id, record)
+    local payload = call('HGET', q.payload, id)
+    return payload and record .. payload or 'X' .. sub(record, 2)
+end
+
 local function job_write(q, j)
-    call('HSET', q.job, j.id, job_pack(j))
+    if not j.broken then
+        call('HSET', q.job, j.id, job_pack(j))
+    end
+end
+
+-- One that cannot be read has run out, unless it still says when it will.
+local function lease_guess(j, lease)
+    local expires = sub(lease, 22, 39)
+    j.damaged_lease, j.plain = lease, false
+    j.expires_at = is_moment(expires) and expires or '0'
+    j.executions = text_of((j.executions or 0) + 1)
+    j.started_at, j.worker, j.cancel_requested_at, j.pool = '0', '0', '0', ''
 end
 
 local function lease_read(j, lease)
+    local expires, executions, started_at, worker, cancel_requested_at, pool = match(lease, LEASE, 22)
     j.state = RUNNING
     j.plain = sub(lease, 1, 1) == 'p'
     j.token = sub(lease, 2, 21)
-    j.expires_at, j.executions, j.started_at, j.worker, j.cancel_requested_at, j.pool =
-        match(lease, LEASE, 22)
+    if not is_moment(expires) then
+        return lease_guess(j, lease)
+    end
+    j.expires_at, j.executions, j.started_at, j.worker, j.cancel_requested_at, j.pool = expires,
+        executions, started_at, worker, cancel_requested_at, pool
 end
 
 local function lease_write(q, j)
@@ -79,10 +100,15 @@ local function lease_write(q, j)
         j.pool}, ' '))
 end
 
+-- False when it cannot be read.
 local function end_read(j, ended)
+    if not match(ended, '^[567]') or not match(ended, END, 23) then
+        return false
+    end
     j.state = sub(ended, 1, 1)
     j.token = sub(ended, 2, 2) == 'T' and sub(ended, 3, 22) or nil
     j.ended_by, j.executions, j.attempts, j.stalls, j.ended_at, j.has_run, j.worker, j.started_at,
         j.wall, j.user, j.system, j.max_rss_kb, j.exit_code, j.cancel_requested_at, j.merged_into,
         j.pool = match(ended, END, 23)
+    return true
 end

@@ -51,7 +51,7 @@ end
 
 local function write_failure(q, j, s, now)
     local key = q.detail .. j.id
-    call('HDEL', key, 'last_error', 'reason', 'exit_code', 'signal')
+    write_to(q, 'HDEL', key, 'last_error', 'reason', 'exit_code', 'signal')
     call('HSET', key, 'failed_at', text_of(tonumber(now)))
     if s.error then
         call('HSET', key, 'last_error', s.error)
@@ -74,10 +74,10 @@ local function write_traces(q, j, s, outcome, now)
         write_failure(q, j, s, now)
     end
     if s.result then
-        call('HSET', q.detail .. j.id, 'result', s.result)
+        write_to(q, 'HSET', q.detail .. j.id, 'result', s.result)
     end
     if s.output then
-        call('HSET', q.detail .. j.id, 'output', s.output)
+        write_to(q, 'HSET', q.detail .. j.id, 'output', s.output)
     end
     if s.run and s.kind ~= ACK then
         s.run.outcome = outcome
@@ -166,9 +166,9 @@ local function settle_plain_all(q, plain, now)
     if #plain.ids == 0 then
         return
     end
-    each_2000('HDEL', q.lease, plain.ids)
     each_2000('HSET', q.ended, plain.ends)
     each_2000('ZADD', q.done, plain.done)
+    each_2000('HDEL', q.lease, plain.ids)
     if #plain.forgotten > 0 then
         forget(q, plain.forgotten)
     end
@@ -229,10 +229,10 @@ local function settle_all(q, first, count, now)
     end
     settle_plain_all(q, plain, now)
     if q.done_count then
-        call('HINCRBY', q.state, 'done_total', q.done_count)
+        count_up(q, 'done_total', q.done_count)
     end
     if q.failed_count then
-        call('HINCRBY', q.state, 'failed_total', q.failed_count)
+        count_up(q, 'failed_total', q.failed_count)
     end
     return table.concat(verdicts)
 end

@@ -1,6 +1,28 @@
 -- All that a change of state needs to know of a stored job: nil when there is none.
 
+-- Whose record cannot be read has a place that nobody can tell from it. It is looked for, not for long:
+-- what is not found goes to the end with its record when its turn comes.
+local SEARCH_PAGE, SEARCH_MOST = 10000, 10
+
+local function search_place(q, j)
+    for _, state in ipairs({READY, SCHEDULED, RETRY, BLOCKED}) do
+        local cursor, pages = '0', 0
+        repeat
+            local page = call('ZSCAN', q[SET_OF[state]], cursor, 'MATCH', '*' .. j.id .. '*', 'COUNT', SEARCH_PAGE)
+            if page[2][1] then
+                j.member = page[2][1]
+                return state
+            end
+            cursor, pages = page[1], pages + 1
+        until cursor == '0' or pages == SEARCH_MOST
+    end
+    return SCHEDULED
+end
+
 local function waiting_state(q, j)
+    if j.broken then
+        return search_place(q, j)
+    end
     if call('ZSCORE', q.ready, ready_member(j)) then
         return READY
     end
@@ -11,6 +33,17 @@ local function waiting_state(q, j)
         end
     end
     return SCHEDULED
+end
+
+-- The sets still know when it ended, and how.
+local function end_guess(q, j, ended)
+    j.damaged_end, j.state, j.ended_at, j.executions = ended, DEAD, '0', j.executions or '0'
+    for _, state in ipairs({DONE, DEAD, CANCELLED}) do
+        local score = call('ZSCORE', q[SET_OF[state]], j.id)
+        if score then
+            j.state, j.ended_at = state, text_of(tonumber(score))
+        end
+    end
 end
 
 local function standing(q, id)
@@ -27,7 +60,9 @@ local function standing(q, id)
     end
     local ended = call('HGET', q.ended, id)
     if ended then
-        end_read(j, ended)
+        if not end_read(j, ended) then
+            end_guess(q, j, ended)
+        end
         return j
     end
     j.state = waiting_state(q, j)

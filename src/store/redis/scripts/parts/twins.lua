@@ -6,8 +6,10 @@ local NO_ID = string.rep('-', 36)
 local function twins_load(q, key)
     local pair = call('HGET', q.keyed, key)
     local waiting, running = NO_ID, NO_ID
-    if pair then
+    if pair and #pair == 72 then
         waiting, running = sub(pair, 1, 36), sub(pair, 37)
+    elseif pair then
+        note_damage(q, 'keyed', key, pair)
     end
     return waiting ~= NO_ID and waiting or nil, running ~= NO_ID and running or nil
 end
@@ -18,6 +20,19 @@ local function twins_store(q, key, waiting, running)
     else
         call('HDEL', q.keyed, key)
     end
+end
+
+-- The jobs themselves, as far as they are what the key says of them: what is damaged holds up nobody.
+local function twins_find(q, key)
+    local waiting, running = twins_load(q, key)
+    local waiter, runner = waiting and standing(q, waiting), running and standing(q, running)
+    if waiter and (waiter.broken or waiter.ended_at or waiter.state == RUNNING) then
+        waiter = nil
+    end
+    if runner and runner.state ~= RUNNING then
+        runner = nil
+    end
+    return waiter or nil, runner or nil
 end
 
 -- Flags in three bits and two: payload 1, retry 2, reset_counts 4, run_at 8 and 16.
@@ -85,18 +100,28 @@ local function merge(q, waiting, newcomer, flags)
     return moved
 end
 
+-- Who waits for the end of the one that runs.
+local function blocked_of(q, key)
+    local waiting = twins_load(q, key)
+    local blocked = waiting and standing(q, waiting)
+    return blocked and not blocked.ended_at and blocked.state ~= RUNNING and blocked or nil
+end
+
+local function unblock(q, blocked, now)
+    place_remove(q, blocked)
+    blocked.state, blocked.member = state_when_due(blocked.due, now), nil
+    place_add(q, blocked)
+end
+
 -- It runs no more and does not return: its blocked twin is ready or scheduled now.
 local function twins_running_ended(q, j, now)
     if j.key == '' then
         return
     end
-    local waiting = twins_load(q, j.key)
-    local blocked = waiting and standing(q, waiting)
-    twins_store(q, j.key, waiting, nil)
+    local blocked = blocked_of(q, j.key)
+    twins_store(q, j.key, blocked and blocked.id, nil)
     if blocked then
-        place_remove(q, blocked)
-        blocked.state = state_when_due(blocked.due, now)
-        place_add(q, blocked)
+        unblock(q, blocked, now)
     end
 end
 
@@ -105,10 +130,11 @@ local function twins_running_returns(q, j, now)
     if j.key == '' then
         return false
     end
-    local waiting = twins_load(q, j.key)
-    local blocked = waiting and standing(q, waiting)
+    local blocked = blocked_of(q, j.key)
     local moved = false
-    if blocked then
+    if blocked and blocked.broken then
+        unblock(q, blocked, now) -- there is nothing to be merged: it comes to its end by itself
+    elseif blocked then
         moved = merge(q, j, blocked, tonumber(blocked.flags))
         j.flags = blocked.flags
         place_remove(q, blocked)

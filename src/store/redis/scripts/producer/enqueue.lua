@@ -4,7 +4,7 @@
 -- KEYS: PREFIX:{QUEUE}: and PREFIX:{QUEUE}:state. ARGV: names and values. Answers id, state, and 'new', 'existed' or
 -- 'updated'. The checks, their order and their words are those of job_validate() in src/job/job.c and of
 -- taskharbor.enqueue() in PostgreSQL; tests/contract/test_doors.c holds them to each other.
--- parts: base record place standing ending twins elsewhere arrival json
+-- parts: base damage record place standing ending twins elsewhere arrival json
 
 local LAYOUT = 1 -- that this script writes, as NEWEST in src/store/redis/redis_schema.c
 local INSIDE = 1024 -- longer payloads have a hash of their own
@@ -155,7 +155,7 @@ end
 -- UUIDv7: milliseconds, then bits that nobody else has: the queue's sequence makes them so.
 local function make_id(q, now)
     local hex = format('%012x', math.floor(tonumber(now) / 1000))
-    local rest = redis.sha1hex(now .. ' ' .. q.base .. ' ' .. call('HINCRBY', q.state, 'seq', 1))
+    local rest = redis.sha1hex(now .. ' ' .. q.base .. ' ' .. text_of(take_seq(q, 1)))
     return sub(hex, 1, 8) .. '-' .. sub(hex, 9) .. '-7' .. sub(rest, 1, 3) .. '-8' .. sub(rest, 4, 6)
         .. '-' .. sub(rest, 7, 18)
 end
