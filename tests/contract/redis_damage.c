@@ -64,6 +64,7 @@ static const struct kind keys[] = {
     {"key", "state", "", VICTIM_NONE, false},
     {"key", ":{pools}:pool", "", VICTIM_NONE, false},
     {"key", ":{pools}:beat", "", VICTIM_NONE, false},
+    {"key", ":queues", "", VICTIM_NONE, false},
     {"key", ":cron", "", VICTIM_NONE, false},
     {"key", "keyed", "", VICTIM_BLOCKED, false},
     {"key", "job", "", VICTIM_NONE, true},

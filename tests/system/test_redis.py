@@ -209,6 +209,40 @@ class Damage(RedisCase):
         self.assertEqual(pool.events("process_exited"), [])
 
 
+class Listing(RedisCase):
+    """A queue that is not in the list is seen by nobody but those who serve it."""
+
+    def test_a_queue_that_was_forgotten_is_listed_again_by_who_serves_it(self):
+        self.write("fails", "")
+        script = self.script("once", "[ ! -e fails ] || { rm fails; exit 1; }")
+        retry = {"policy": "fixed", "base_delay": "1s"}
+        self.start_pool({"once": {"command": [script], "retry": retry}})
+        job_id = self.enqueue("once")
+        self.wait_state(job_id, "retry")
+        self.server.cli("DEL", "th:queues")
+        wait_for(lambda: self.server.cli("SMEMBERS", "th:queues") == "default", "the queue")
+        self.wait_state(job_id, "done")
+
+    def test_producers_cannot_forget_to_list_a_queue(self):
+        self.ok("migrate")
+        self.server.cli("--eval", str(SCRIPT), "th:{mail}:", "th:{mail}:state", ",", "type", "work")
+        self.assertEqual(self.server.cli("SMEMBERS", "th:queues"), "mail")
+        self.assertEqual([queue["ready"] for queue in self.objects("stats")], [1])
+
+    def test_a_restart_that_forgets_everything_is_survived(self):
+        pool = self.start_pool(HANDLERS)
+        self.run_job("work")
+        self.server.kill()
+        for name in os.listdir(self.place("redis")):
+            if name.startswith(("appendonly", "dump")):
+                shutil.rmtree(self.place(f"redis/{name}"), ignore_errors=True)
+        self.server.start()
+        pool.wait_event("store_back")
+        self.ok("migrate")
+        self.run_job("work")
+        self.assertEqual(self.server.cli("SMEMBERS", "th:queues"), "default")
+
+
 class Faults(RedisCase):
     def test_flushed_scripts_are_loaded_again(self):
         self.enqueue("work")

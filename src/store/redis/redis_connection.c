@@ -95,6 +95,8 @@ bool redis_node_open(struct redis *redis, size_t node, struct error *err)
 
     if (!redis_link_is_down(&target->link))
         return true;
+    /* The server that answers may be another one, or have forgotten what it had not saved. */
+    redis_names_done(&redis->known);
     if (redis->address.master != NULL)
         return redis_sentinel_open(redis, &target->link, err);
     if (redis->slot_nodes != NULL)

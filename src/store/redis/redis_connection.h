@@ -40,7 +40,8 @@ struct redis {
     bool map_is_stale;
     char master_host[256];     /* what the sentinels said last */
     usec_t deadline;           /* of the operation under way, on the boot-time clock */
-    struct redis_names known;  /* queues that are listed for certain */
+    struct redis_names known;  /* queues that were listed over the links that there are now */
+    usec_t kept_at;            /* boot time at which served queues were listed again */
     struct redis_names queues; /* all that there are, as of the last look */
     struct redis_bell bell;
     usec_t failure_told_at; /* boot time; of a queue whose script fails */

@@ -351,6 +351,16 @@ static bool run_exchange(struct exchange *exchange, struct error *err)
     return ask(exchange, &batch, err) && hear(exchange, &batch, err);
 }
 
+static void keep_listed(struct redis *redis, const struct reservation *wanted)
+{
+    AUTO_FREE const char **names = calloc(wanted->queue_count + 1, sizeof(*names));
+
+    for (size_t i = 0; names != NULL && i < wanted->queue_count; i++)
+        names[i] = wanted->queues[i].queue;
+    if (names != NULL)
+        redis_queues_keep(redis, names, wanted->queue_count);
+}
+
 bool redis_exchange(struct store *store, const struct settlement_list *finished,
                     const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
                     struct job_list *jobs_out, struct error *err)
@@ -369,8 +379,11 @@ bool redis_exchange(struct store *store, const struct settlement_list *finished,
     size_t before = wanted != NULL ? jobs_out->count : 0;
 
     redis_begin(exchange.redis);
-    if (run_exchange(&exchange, err))
+    if (run_exchange(&exchange, err)) {
+        if (wanted != NULL)
+            keep_listed(exchange.redis, wanted);
         return true;
+    }
     /* Whoever tries again with the same list must not find jobs in it that it does not hold. */
     if (wanted != NULL)
         jobs_out->count = before;

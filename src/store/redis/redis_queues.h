@@ -2,7 +2,9 @@
  * redis_queues.h - the list of queues, PREFIX:queues.
  *
  * A queue is listed before its first job, because nothing else finds it: its keys may be on another
- * node. A queue that was listed stays listed.
+ * node. The script that stores a job lists its queue where it can. A failover may lose the entry
+ * and keep the jobs, so what was listed is forgotten with the link, and pools list the queues that
+ * they serve again and again.
  */
 #ifndef REDIS_QUEUES_H
 #define REDIS_QUEUES_H
@@ -20,5 +22,8 @@ bool redis_queues_recall(struct redis *redis, struct error *err) MUST_CHECK;
 /* Lists those that this handle has not listed yet; usually there are none. */
 bool redis_queues_add(struct redis *redis, const char *const *queues, size_t count,
                       struct error *err) MUST_CHECK;
+
+/* Lists again those that a pool serves and that have ever had a job, every few seconds. */
+void redis_queues_keep(struct redis *redis, const char *const *queues, size_t count);
 
 #endif

@@ -10,8 +10,18 @@ local function clock_seq()
     return tonumber(time[1] .. pad(time[2], 6))
 end
 
+-- Whoever looks at all queues has to find this one. In a cluster the list may be out of a script's reach: there the
+-- client has seen to it, and pools do again and again.
+local function list_queue(q)
+    if not q.is_listed then
+        q.is_listed = true
+        redis.pcall('SADD', q.queues, q.name)
+    end
+end
+
 -- The number before the first of so many.
 local function take_seq(q, count)
+    list_queue(q)
     return count_up(q, 'seq', count, clock_seq) - count
 end
 

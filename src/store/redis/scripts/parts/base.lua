@@ -30,7 +30,7 @@ local OK, NOT_FOUND, NOT_RUNNING, EXPIRED, MISMATCH, CONFLICT = 'o', 'f', 'r', '
 local function queue_of(base)
     local prefix, name = match(base, '^(.-):{(.*)}:$')
     return {
-        base = base, name = name, bell = prefix .. ':bell',
+        base = base, name = name, bell = prefix .. ':bell', queues = prefix .. ':queues',
         state = base .. 'state', job = base .. 'job', payload = base .. 'payload', ids = base .. 'ids',
         ready = base .. 'ready', scheduled = base .. 'scheduled', blocked = base .. 'blocked',
         retry = base .. 'retry', lease = base .. 'lease',
