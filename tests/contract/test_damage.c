@@ -199,6 +199,22 @@ static void work(struct cast *cast, const struct damage *damage, usec_t now)
 
 /* ---- what people do ---- */
 
+static void list(struct cast *cast, const struct damage *damage)
+{
+    struct error err = {0};
+
+    for (int state = 0; state <= JOB_STATES; state++) {
+        CLEANUP(job_list_done) struct job_list found = {0};
+        const struct job_filter filter = {.by_state = state < JOB_STATES,
+                                          .state = state < JOB_STATES ? (enum job_state)state : 0,
+                                          .error = state % 2 == 0 ? "broke" : NULL,
+                                          .limit = MANY};
+        struct job_cursor next = {0};
+        WELL(store_list(cast->scene.store, &filter, &found, &next, &err));
+        ck_assert_msg(!next.is_set, "%s: the list has no end", damage->what);
+    }
+}
+
 static void look(struct cast *cast, const struct damage *damage)
 {
     CLEANUP(job_list_done) struct job_list held = {0};
@@ -208,6 +224,7 @@ static void look(struct cast *cast, const struct damage *damage)
     struct store *store = cast->scene.store;
     struct error err = {0};
 
+    list(cast, damage);
     WELL(store_held(store, POOL, &held, &err));
     WELL(store_failures(store, 10, &failures, &err));
     WELL(store_stats(store, &stats, &err));
