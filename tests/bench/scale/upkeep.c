@@ -165,10 +165,22 @@ static usec_t run_cron_last(struct town *town, int unused)
 {
     const usec_t start = clock_boot();
     struct error err;
-    usec_t slot;
+    usec_t slot, doubted;
 
     (void)unused;
-    town_must(store_cron_last(town->store, "bench", &slot, &err), "cron_last", &err);
+    town_must(store_cron_last(town->store, "bench", store_now(town->store), &slot, &doubted, &err),
+              "cron_last", &err);
+    return clock_boot() - start;
+}
+
+static usec_t run_publish(struct town *town, int unused)
+{
+    const struct store_limits limits = {JOB_PAYLOAD_DEFAULT, USEC_PER_DAY};
+    const usec_t start = clock_boot();
+    struct error err;
+
+    (void)unused;
+    town_must(store_publish(town->store, &limits, &err), "publish", &err);
     return clock_boot() - start;
 }
 
@@ -236,6 +248,7 @@ static const struct operation operations[] = {
     {"prune by number, nothing over", run_prune_number, 0},
     {"cron_enqueue", run_cron_enqueue, 0},
     {"cron_last", run_cron_last, 0},
+    {"publish", run_publish, 0},
     {"pools", run_pools, 0},
     {"pool_register, pool_remove", run_pool_comes_and_goes, 0},
     {"pool_remove_silent", run_remove_silent, 0},
