@@ -91,17 +91,11 @@ BEGIN
     PERFORM check_range('run_at', run_at, 253402300799999999, 'the years 2000 to 9999');
 END $$;
 
--- What the type json lets through and src/base/json_scan.c does not: more than 128 levels, and halves of
--- surrogate pairs. Most payloads have too few brackets for the one and no \u for the other.
-CREATE FUNCTION check_depth(payload_ text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION refuse_depth(payload_ text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    brackets text;
+    brackets text := regexp_replace(regexp_replace(payload_, '"(\\.|[^"\\])*"', '', 'g'), '[^][{}]', '', 'g');
     depth int := 0;
 BEGIN
-    IF length(payload_) - length(translate(payload_, '[{', '')) <= 128 THEN
-        RETURN;
-    END IF;
-    brackets := regexp_replace(regexp_replace(payload_, '"(\\.|[^"\\])*"', '', 'g'), '[^][{}]', '', 'g');
     FOR i IN 1..length(brackets) LOOP
         depth := depth + CASE WHEN substr(brackets, i, 1) IN ('[', '{') THEN 1 ELSE -1 END;
         IF depth > 128 THEN
@@ -111,15 +105,24 @@ BEGIN
     END LOOP;
 END $$;
 
-CREATE FUNCTION check_surrogates(payload_ text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION refuse_surrogates(payload_ text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    IF strpos(payload_, '\u') = 0 THEN
-        RETURN;
-    END IF;
     payload_ := replace(payload_, '\\', '');
     payload_ := regexp_replace(payload_, '\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F]', '', 'g');
     IF payload_ ~ '\\u[dD][89a-fA-F]' THEN
         PERFORM refuse('payload is not JSON: half a surrogate pair (use raw for other bytes)');
+    END IF;
+END $$;
+
+-- What the type json lets through and src/base/json_scan.c does not: more than 128 levels, and halves of
+-- surrogate pairs. Most payloads have too few brackets for the one and no \u for the other.
+CREATE FUNCTION check_json(payload_ text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF length(payload_) > 256 AND length(payload_) - length(translate(payload_, '[{', '')) > 128 THEN
+        PERFORM refuse_depth(payload_);
+    END IF;
+    IF strpos(payload_, '\u') > 0 THEN
+        PERFORM refuse_surrogates(payload_);
     END IF;
 END $$;
 
@@ -195,32 +198,21 @@ BEGIN
     RETURN place - 1;
 END $$;
 
--- What thd has written here from its config, for all who enqueue.
-CREATE FUNCTION max_payload() RETURNS bigint LANGUAGE sql STABLE AS $$
-    SELECT m.max_payload FROM meta m;
-$$;
-
-CREATE FUNCTION window_of(idempotency_window interval) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-    duration bigint := to_usec(idempotency_window);
-BEGIN
-    PERFORM check_range('idempotency_window', duration, 31536000000000, '0 to 365d');
-    RETURN coalesce(duration, (SELECT m.idempotency_window FROM meta m));
-END $$;
-
--- All of it, for those who want to know what became of their request. What is NULL is absent.
-CREATE FUNCTION enqueue_full(type text, payload bytea, encoding text, queue text, run_at timestamptz,
+-- One job as its producer says it; what is NULL is absent. The limits are those that thd has written from its
+-- config. Called by the functions below, which have set search_path and rights.
+CREATE FUNCTION offer(type text, payload bytea, encoding text, queue text, run_at timestamptz,
     priority int, timeout interval, max_attempts int, max_stalls int, key text,
     idempotency_key text, idempotency_window interval, update_payload boolean, update_run_at text,
     update_retry boolean, reset_counts boolean, id uuid)
-RETURNS TABLE (job uuid, state text, existed boolean, updated boolean)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+RETURNS enqueued LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
     now_ bigint := to_usec(clock_timestamp() - 'epoch'::timestamptz);
+    duration bigint := to_usec(idempotency_window);
+    limits meta;
     spec job_spec;
-    answer enqueued;
 BEGIN
+    SELECT * INTO limits FROM meta;
     IF encoding NOT IN ('json', 'raw') THEN
         PERFORM refuse('encoding is json or raw');
     END IF;
@@ -228,6 +220,7 @@ BEGIN
         PERFORM refuse('run_at is out of range: use the years 2000 to 9999');
     END IF;
     PERFORM check_range('priority', priority, 9, '0 to 9');
+    PERFORM check_range('idempotency_window', duration, 31536000000000, '0 to 365d');
     spec.id := coalesce(id, make_id(now_));
     spec.type := type;
     spec.queue := coalesce(queue, 'default');
@@ -244,8 +237,24 @@ BEGIN
     spec.update_flags := coalesce(update_payload, true)::int + 2 * coalesce(update_retry, true)::int
         + 4 * coalesce(reset_counts, false)::int + 8 * run_at_flag(coalesce(update_run_at, 'always'));
     spec.idempotency_key := idempotency_key;
-    spec.idempotency_expires := least(now_ + window_of(idempotency_window), 253402300799999999);
-    answer := produce(spec, now_, max_payload());
+    spec.idempotency_expires := least(now_ + coalesce(duration, limits.idempotency_window),
+        253402300799999999);
+    RETURN produce(spec, now_, limits.max_payload);
+END $$;
+
+-- All of it, for those who want to know what became of their request.
+CREATE FUNCTION enqueue_full(type text, payload bytea, encoding text, queue text, run_at timestamptz,
+    priority int, timeout interval, max_attempts int, max_stalls int, key text,
+    idempotency_key text, idempotency_window interval, update_payload boolean, update_run_at text,
+    update_retry boolean, reset_counts boolean, id uuid)
+RETURNS TABLE (job uuid, state text, existed boolean, updated boolean)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+#variable_conflict use_variable
+DECLARE
+    answer enqueued := offer(type, payload, encoding, queue, run_at, priority, timeout, max_attempts,
+        max_stalls, key, idempotency_key, idempotency_window, update_payload, update_run_at,
+        update_retry, reset_counts, id);
+BEGIN
     RETURN QUERY SELECT answer.id,
         (ARRAY['scheduled', 'ready', 'blocked', 'running', 'retry', 'done', 'dead', 'cancelled'])
             [answer.state + 1],
@@ -254,6 +263,22 @@ END $$;
 
 -- A payload that is JSON. The answer is the id of the job that now stands for this request. There is one for each
 -- type that a payload may have; a literal, and none at all, is text.
+CREATE FUNCTION enqueue(type text, payload text DEFAULT 'null', queue text DEFAULT 'default',
+    run_at timestamptz DEFAULT NULL, priority int DEFAULT 5, timeout interval DEFAULT NULL,
+    max_attempts int DEFAULT NULL, max_stalls int DEFAULT NULL, key text DEFAULT NULL,
+    idempotency_key text DEFAULT NULL, idempotency_window interval DEFAULT NULL,
+    update_payload boolean DEFAULT true, update_run_at text DEFAULT 'always',
+    update_retry boolean DEFAULT true, reset_counts boolean DEFAULT false, id uuid DEFAULT NULL)
+RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+#variable_conflict use_variable
+BEGIN
+    payload := coalesce(payload::json::text, 'null');
+    PERFORM check_json(payload);
+    RETURN (offer(type, convert_to(payload, 'UTF8'), 'json', queue, run_at, priority, timeout,
+        max_attempts, max_stalls, key, idempotency_key, idempotency_window, update_payload,
+        update_run_at, update_retry, reset_counts, id)).id;
+END $$;
+
 CREATE FUNCTION enqueue(type text, payload json, queue text DEFAULT 'default',
     run_at timestamptz DEFAULT NULL, priority int DEFAULT 5, timeout interval DEFAULT NULL,
     max_attempts int DEFAULT NULL, max_stalls int DEFAULT NULL, key text DEFAULT NULL,
@@ -264,23 +289,11 @@ RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $
 #variable_conflict use_variable
 BEGIN
     payload := coalesce(payload, 'null');
-    PERFORM check_depth(payload::text);
-    PERFORM check_surrogates(payload::text);
-    RETURN (SELECT e.job FROM enqueue_full(type, convert_to(payload::text, 'UTF8'), 'json', queue,
-        run_at, priority, timeout, max_attempts, max_stalls, key, idempotency_key,
-        idempotency_window, update_payload, update_run_at, update_retry, reset_counts, id) e);
+    PERFORM check_json(payload::text);
+    RETURN (offer(type, convert_to(payload::text, 'UTF8'), 'json', queue, run_at, priority, timeout,
+        max_attempts, max_stalls, key, idempotency_key, idempotency_window, update_payload,
+        update_run_at, update_retry, reset_counts, id)).id;
 END $$;
-
-CREATE FUNCTION enqueue(type text, payload text DEFAULT 'null', queue text DEFAULT 'default',
-    run_at timestamptz DEFAULT NULL, priority int DEFAULT 5, timeout interval DEFAULT NULL,
-    max_attempts int DEFAULT NULL, max_stalls int DEFAULT NULL, key text DEFAULT NULL,
-    idempotency_key text DEFAULT NULL, idempotency_window interval DEFAULT NULL,
-    update_payload boolean DEFAULT true, update_run_at text DEFAULT 'always',
-    update_retry boolean DEFAULT true, reset_counts boolean DEFAULT false, id uuid DEFAULT NULL)
-RETURNS uuid LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
-    SELECT enqueue(type, payload::json, queue, run_at, priority, timeout, max_attempts, max_stalls, key,
-        idempotency_key, idempotency_window, update_payload, update_run_at, update_retry, reset_counts, id);
-$$;
 
 CREATE FUNCTION enqueue(type text, payload jsonb, queue text DEFAULT 'default',
     run_at timestamptz DEFAULT NULL, priority int DEFAULT 5, timeout interval DEFAULT NULL,
@@ -288,10 +301,15 @@ CREATE FUNCTION enqueue(type text, payload jsonb, queue text DEFAULT 'default',
     idempotency_key text DEFAULT NULL, idempotency_window interval DEFAULT NULL,
     update_payload boolean DEFAULT true, update_run_at text DEFAULT 'always',
     update_retry boolean DEFAULT true, reset_counts boolean DEFAULT false, id uuid DEFAULT NULL)
-RETURNS uuid LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
-    SELECT enqueue(type, payload::text::json, queue, run_at, priority, timeout, max_attempts, max_stalls, key,
-        idempotency_key, idempotency_window, update_payload, update_run_at, update_retry, reset_counts, id);
-$$;
+RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+#variable_conflict use_variable
+BEGIN
+    payload := coalesce(payload, 'null');
+    PERFORM check_json(payload::text);
+    RETURN (offer(type, convert_to(payload::text, 'UTF8'), 'json', queue, run_at, priority, timeout,
+        max_attempts, max_stalls, key, idempotency_key, idempotency_window, update_payload,
+        update_run_at, update_retry, reset_counts, id)).id;
+END $$;
 
 -- A payload that is any bytes.
 CREATE FUNCTION enqueue_raw(type text, payload bytea DEFAULT '', queue text DEFAULT 'default',
@@ -303,9 +321,9 @@ CREATE FUNCTION enqueue_raw(type text, payload bytea DEFAULT '', queue text DEFA
 RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_variable
 BEGIN
-    RETURN (SELECT e.job FROM enqueue_full(type, coalesce(payload, ''), 'raw', queue,
-        run_at, priority, timeout, max_attempts, max_stalls, key, idempotency_key,
-        idempotency_window, update_payload, update_run_at, update_retry, reset_counts, id) e);
+    RETURN (offer(type, coalesce(payload, ''), 'raw', queue, run_at, priority, timeout,
+        max_attempts, max_stalls, key, idempotency_key, idempotency_window, update_payload,
+        update_run_at, update_retry, reset_counts, id)).id;
 END $$;
 
 -- ---- who may ----

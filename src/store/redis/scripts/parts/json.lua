@@ -10,20 +10,18 @@ local DEPTH_MAX = 128
 local SCALAR, STRING, WRONG = '\1', '\2', '\4'
 local WORDS = {['true'] = SCALAR, ['false'] = SCALAR, ['null'] = SCALAR, ['0'] = SCALAR}
 
--- The characters of more than one byte. The first byte of each tells how it goes on, so the order does not matter.
-local CHARACTERS = {
-    '[\194-\223][\128-\191]', '\224[\160-\191][\128-\191]', '[\225-\236\238\239][\128-\191][\128-\191]',
-    '\237[\128-\159][\128-\191]', '\240[\144-\191][\128-\191][\128-\191]',
-    '[\241-\243][\128-\191][\128-\191][\128-\191]', '\244[\128-\143][\128-\191][\128-\191]',
-}
-
--- Text with a character in place of each of those that is harmless in a string and wrong elsewhere; nil when it is
--- not UTF-8.
+-- Text in which each character of more than one byte is one that is harmless in a string and wrong elsewhere; nil
+-- when it is not UTF-8.
 local function ascii_of(text)
     if match(text, '^[%z\1-\127]*()') > #text then
         return text
     end
-    for _, character in ipairs(CHARACTERS) do
+    -- The first byte of each tells how it goes on, so the order does not matter.
+    for _, character in ipairs({
+        '[\194-\223][\128-\191]', '\224[\160-\191][\128-\191]', '[\225-\236\238\239][\128-\191][\128-\191]',
+        '\237[\128-\159][\128-\191]', '\240[\144-\191][\128-\191][\128-\191]',
+        '[\241-\243][\128-\191][\128-\191][\128-\191]', '\244[\128-\143][\128-\191][\128-\191]',
+    }) do
         text = gsub(text, character, '\127')
     end
     return not find(text, '[\128-\255]') and text or nil
