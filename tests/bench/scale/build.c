@@ -216,6 +216,23 @@ void town_build(struct town *town, const char *url, size_t around)
     fill(town, TOWN_READY, around * 3 / 10, now - 2 * USEC_PER_HOUR, 90 * USEC_PER_MIN);
 }
 
+void town_build_done(const char *url, size_t count)
+{
+    const struct queue_share share = {.queue = JOB_QUEUE_DEFAULT, .max = BATCH_MAX};
+    CLEANUP(town_close) struct town town = {.url = url};
+    CLEANUP(job_list_done) struct job_list taken = {0};
+    static struct job jobs[BATCH_MAX];
+
+    open_store(&town);
+    for (size_t added = 0; added < count; added += BATCH_MAX) {
+        for (size_t i = 0; i < BATCH_MAX; i++)
+            jobs[i] = town_job(&town, JOB_QUEUE_DEFAULT);
+        town_enqueue(&town, jobs, BATCH_MAX, store_now(town.store));
+        town_exchange(&town, &taken, &share, store_now(town.store));
+    }
+    town_settle(&town, &taken, SETTLE_ACK, 0, store_now(town.store));
+}
+
 void town_close(struct town *town)
 {
     job_list_done(&town->held);

@@ -2,6 +2,7 @@
  * scale_bench.c - each operation of a store with a few and with many jobs of every kind around.
  *
  *     scale-bench SMALL_URL LARGE_URL [JOBS]    JOBS in the large one, 3,000,000 by default
+ *     scale-bench done URL JOBS                 only fills a store, with so many done jobs
  *
  * Both stores are empty at first. An operation costs what it touches: its two times should be the
  * same, and at most twice as long in the large one, where trees are deeper and caches too small.
@@ -88,6 +89,16 @@ static void build(struct town *town, const char *url, size_t around)
             (double)(clock_boot() - start) / (double)USEC_PER_SEC);
 }
 
+static int build_done(const char *url, const char *count)
+{
+    int64_t jobs;
+
+    if (!text_to_int(count, 1, 100000000, &jobs))
+        return 2;
+    town_build_done(url, (size_t)jobs);
+    return EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
     const struct operation_list *const lists[] = {&path_operations, &upkeep_operations,
@@ -96,6 +107,8 @@ int main(int argc, char **argv)
     int64_t jobs = 3000000;
     size_t failed = 0;
 
+    if (argc == 4 && text_equal(argv[1], "done"))
+        return build_done(argv[2], argv[3]);
     if (argc < 3 || argc > 4 || (argc == 4 && !text_to_int(argv[3], SMALL, 100000000, &jobs))) {
         fprintf(stderr, "usage: scale-bench SMALL_URL LARGE_URL [JOBS]\n");
         return 2;
