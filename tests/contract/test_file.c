@@ -10,6 +10,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -133,6 +134,136 @@ START_TEST(a_file_that_was_deleted_takes_no_more_jobs)
     MUST_FAIL(TH_E_UNAVAILABLE, store_enqueue(scene.store, &job, 1, NOW, &enqueued, &err));
     /* Also not the second time: nothing is left open by the refusal. */
     MUST_FAIL(TH_E_UNAVAILABLE, store_enqueue(scene.store, &job, 1, NOW, &enqueued, &err));
+}
+END_TEST
+
+static void path_beside(const struct scene *scene, const char *suffix, char path[BACKEND_URL_SIZE])
+{
+    backend_sqlite_path(scene->url, path);
+    snprintf(path + strlen(path), BACKEND_URL_SIZE - strlen(path), "%s", suffix);
+}
+
+static void delete_beside(const struct scene *scene, const char *suffix)
+{
+    char path[BACKEND_URL_SIZE];
+
+    path_beside(scene, suffix, path);
+    ck_assert_int_eq(unlink(path), 0);
+}
+
+static const char *const companions[] = {"-wal", "-shm"};
+
+/* Nothing is written into a file that nobody else sees, and nothing that was there is lost. */
+START_TEST(a_wal_or_shm_that_was_deleted_is_noticed)
+{
+    if (!has_file() || scene_backend()->fleeting)
+        return;
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    struct job job = scene_job(&scene);
+    struct uuid before = scene_add(&scene);
+    struct enqueued enqueued;
+    struct error err = {0};
+
+    delete_beside(&scene, companions[_i]);
+    MUST_FAIL(TH_E_UNAVAILABLE, store_enqueue(scene.store, &job, 1, NOW, &enqueued, &err));
+    ck_assert_msg(strstr(err.text, companions[_i]) != NULL, "it does not say which: %s", err.text);
+    MUST_FAIL(TH_E_UNAVAILABLE, store_enqueue(scene.store, &job, 1, NOW, &enqueued, &err));
+    scene_reopen(&scene);
+    ASSERT_STATE(&scene, &before, JOB_READY);
+    ck_assert_msg(!scene_has(&scene, &job.id), "what was refused is there");
+    struct uuid after = scene_add(&scene);
+    scene_reopen(&scene);
+    ASSERT_STATE(&scene, &before, JOB_READY);
+    ASSERT_STATE(&scene, &after, JOB_READY);
+}
+END_TEST
+
+START_TEST(a_bell_that_was_deleted_is_made_anew_on_both_sides)
+{
+    if (!has_file())
+        return;
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    struct store *other = open_url(scene.url);
+    struct error err = {0};
+
+    assert_rings(&scene, other); /* both have it open */
+    delete_beside(&scene, "-bell");
+    quiet(&scene);
+    assert_rings(&scene, other);
+    MUST(store_check_bell(scene.store, &err));
+    assert_rings(&scene, other);
+    store_close(&other);
+}
+END_TEST
+
+/* Its listener sleeps: nobody is there to hear that it was deleted before the next look. */
+START_TEST(a_bell_that_was_deleted_is_found_by_the_next_look)
+{
+    if (!has_file())
+        return;
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    char path[BACKEND_URL_SIZE];
+    struct error err = {0};
+    bool rang = false;
+
+    quiet(&scene);
+    delete_beside(&scene, "-bell");
+    MUST(store_check_bell(scene.store, &err));
+    path_beside(&scene, "-bell", path);
+    ck_assert_int_eq(access(path, F_OK), 0);
+    MUST(store_wait(scene.store, 0, &rang, &err));
+    ck_assert_msg(rang, "what it would have rung for is not known");
+}
+END_TEST
+
+static int64_t wal_size(const struct scene *scene)
+{
+    char path[BACKEND_URL_SIZE];
+    struct stat found;
+
+    path_beside(scene, "-wal", path);
+    ck_assert_int_eq(stat(path, &found), 0);
+    return (int64_t)found.st_size;
+}
+
+static void prune_nothing(struct scene *scene)
+{
+    const struct retention keep = {.done = USEC_MAX, .done_max = SIZE_MAX, .dead = USEC_MAX};
+    struct error err = {0};
+    size_t removed;
+
+    MUST(store_prune(scene->store, &keep, NOW, MANY, &removed, &err));
+}
+
+#define LARGE_JOBS 20
+
+START_TEST(a_wal_shrinks_when_somebody_who_read_for_long_has_gone)
+{
+    if (!has_file())
+        return;
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    AUTO_FREE unsigned char *payload = calloc(1, JOB_PAYLOAD_DEFAULT);
+    char path[BACKEND_URL_SIZE];
+    sqlite3 *reader = NULL;
+
+    backend_sqlite_path(scene.url, path);
+    scene_add(&scene);
+    ck_assert_int_eq(sqlite3_open(path, &reader), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(reader, "BEGIN; SELECT * FROM job", NULL, NULL, NULL), SQLITE_OK);
+    for (size_t i = 0; i < LARGE_JOBS; i++) {
+        struct job job = scene_job(&scene);
+        job.encoding = JOB_RAW;
+        job.payload = (struct bytes){payload, JOB_PAYLOAD_DEFAULT};
+        scene_enqueue(&scene, job, NOW);
+    }
+    int64_t large = wal_size(&scene);
+    ck_assert_int_gt(large, (int64_t)LARGE_JOBS << 20);
+    prune_nothing(&scene); /* the reader still needs it, and is not waited for */
+    ck_assert_int_eq(wal_size(&scene), large);
+    sqlite3_close(reader);
+    prune_nothing(&scene);
+    ck_assert_int_eq(wal_size(&scene), 0);
+    ck_assert_int_eq(scene_stats(&scene).jobs[JOB_READY], LARGE_JOBS + 1);
 }
 END_TEST
 
@@ -266,6 +397,10 @@ Suite *file_suite(void)
     tcase_add_test(names, a_file_has_one_bell_whatever_link_leads_to_it);
     tcase_add_test(names, a_file_named_like_a_database_in_memory_keeps_its_jobs);
     tcase_add_test(outside, a_file_that_was_deleted_takes_no_more_jobs);
+    tcase_add_loop_test(outside, a_wal_or_shm_that_was_deleted_is_noticed, 0, COUNT_OF(companions));
+    tcase_add_test(outside, a_bell_that_was_deleted_is_made_anew_on_both_sides);
+    tcase_add_test(outside, a_bell_that_was_deleted_is_found_by_the_next_look);
+    tcase_add_test(outside, a_wal_shrinks_when_somebody_who_read_for_long_has_gone);
     tcase_add_test(outside, a_reserve_that_fails_half_way_adds_nothing_to_the_list);
     tcase_add_test(outside, a_scheduled_job_that_was_deleted_by_hand_does_not_stop_the_others);
     tcase_add_test(memory, a_store_that_goes_with_its_last_user_is_whole_for_the_next);

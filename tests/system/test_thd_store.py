@@ -54,6 +54,32 @@ class StoreCase(GateCase):
         return pool.wait_event("process_state", count + 1, name=name)["done"]
 
 
+class Files(StoreCase):
+    """Somebody tidies up beside a database that is in use."""
+
+    def test_a_bell_file_that_is_deleted_is_told_once_and_made_anew(self):
+        pool = self.start(self.configure(self.handlers))
+        pool.wait_ready()
+        self.assert_untouched(self.enqueue("quick"))
+        os.unlink(self.database + "-bell")
+        pool.wait_event("bell_lost", process="dispatcher")
+        self.assert_untouched(self.enqueue("quick"))
+        self.assertTrue(os.path.exists(self.database + "-bell"))
+        self.assertEqual(len(pool.events("bell_lost")), 1)
+
+    def test_a_wal_that_is_deleted_is_told_and_no_job_is_lost(self):
+        pool = self.start(self.configure(self.handlers))
+        pool.wait_ready()
+        done = self.enqueue("quick")
+        self.assert_untouched(done)
+        os.unlink(self.database + "-wal")
+        lost = pool.wait_event("store_lost", process="heartbeater")
+        self.assertIn("jobs.db-wal: was deleted while the database was in use", lost["error"])
+        pool.wait_event("store_back", process="heartbeater")
+        self.assertEqual(self.job(done)["state"], "done")
+        self.assert_untouched(self.enqueue("quick"))
+
+
 class Outages(StoreCase):
 
     def test_a_pool_that_starts_without_its_store_waits_says_so_once_and_then_works(self):

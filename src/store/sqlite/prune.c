@@ -210,6 +210,7 @@ bool sqlite_prune(struct store *store, const struct retention *keep, usec_t now,
         .sqlite = sqlite_of(store), .keep = keep, .now = now, .limit = limit, .look = true};
 
     *removed_out = 0;
+    companions_shrink(pruning.sqlite);
     if (!prune(&pruning, err))
         return false;
     if (!pruning.found)

@@ -90,6 +90,11 @@ static void set_busy_time(struct sqlite *sqlite, usec_t deadline)
     sqlite3_busy_timeout(sqlite->db, clock_poll_timeout(deadline - clock_boot()));
 }
 
+void sqlite_restore_patience(struct sqlite *sqlite)
+{
+    set_busy_time(sqlite, store_deadline(&sqlite->base));
+}
+
 bool sqlite_execute(struct sqlite *sqlite, const char *sql, struct error *err)
 {
     int status = sqlite3_exec(sqlite->db, sql, NULL, NULL, NULL);
@@ -127,6 +132,7 @@ static bool open_database(struct sqlite *sqlite, enum sqlite_sync sync, bool cre
     sqlite3_extended_result_codes(sqlite->db, 1);
     set_busy_time(sqlite, store_deadline(&sqlite->base));
     return sqlite_execute(sqlite, sync_pragmas[sync], err) &&
+           sqlite_execute(sqlite, COMPANIONS_WAL_PRAGMA, err) &&
            sqlite_execute(sqlite, "PRAGMA temp_store = MEMORY", err);
 }
 
@@ -168,6 +174,7 @@ void sqlite_disconnect(struct sqlite *sqlite)
         sqlite3_finalize(sqlite->statements[i]);
     sqlite3_close(sqlite->db);
     turnstile_done(&sqlite->turnstile);
+    companions_done(&sqlite->companions);
     bell_done(&sqlite->bell);
     queue_ids_done(&sqlite->queues);
     vacancies_done(&sqlite->vacancies);
@@ -196,7 +203,7 @@ static bool begin_before(struct sqlite *sqlite, usec_t deadline, struct error *e
 {
     set_busy_time(sqlite, deadline);
     bool begun = run_plain(sqlite, SQL_BEGIN_WRITE, err);
-    set_busy_time(sqlite, store_deadline(&sqlite->base));
+    sqlite_restore_patience(sqlite);
     return begun;
 }
 
@@ -212,6 +219,27 @@ static bool is_in_place(struct sqlite *sqlite, struct error *err)
                                sqlite->path);
 }
 
+static void undo(struct sqlite *sqlite)
+{
+    struct error ignored; /* the failure that brought us here is the one to report */
+
+    /* SQLite has undone it already when the disk was full, for instance. */
+    if (!sqlite3_get_autocommit(sqlite->db))
+        (void)!run_plain(sqlite, SQL_ROLLBACK, &ignored);
+    queue_ids_done(&sqlite->queues);
+}
+
+/* Nobody else writes while what can be saved is saved. */
+static bool give_up(struct sqlite *sqlite, struct error *err)
+{
+    struct error ignored;
+
+    undo(sqlite);
+    if (!companions_check(sqlite, &ignored))
+        companions_save(sqlite);
+    return sqlite_end(sqlite, false, err);
+}
+
 bool sqlite_begin_write(struct sqlite *sqlite, struct error *err)
 {
     usec_t deadline = store_deadline(&sqlite->base);
@@ -224,17 +252,9 @@ bool sqlite_begin_write(struct sqlite *sqlite, struct error *err)
     }
     sqlite->writing = true;
     sqlite->ring = false;
-    return is_in_place(sqlite, err) || sqlite_end(sqlite, false, err);
-}
-
-static void undo(struct sqlite *sqlite)
-{
-    struct error ignored; /* the failure that brought us here is the one to report */
-
-    /* SQLite has undone it already when the disk was full, for instance. */
-    if (!sqlite3_get_autocommit(sqlite->db))
-        (void)!run_plain(sqlite, SQL_ROLLBACK, &ignored);
-    queue_ids_done(&sqlite->queues);
+    if (is_in_place(sqlite, err) && companions_check(sqlite, err))
+        return true;
+    return give_up(sqlite, err);
 }
 
 bool sqlite_end(struct sqlite *sqlite, bool work, struct error *err)

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "store/driver.h"
 #include "store/sqlite/bell.h"
+#include "store/sqlite/companions.h"
 #include "store/sqlite/queue_ids.h"
 #include "store/sqlite/scratch.h"
 #include "store/sqlite/tally.h"
@@ -32,6 +33,7 @@ struct sqlite {
     sqlite3 *db;
     sqlite3_stmt **statements; /* owned; by enum sql_statement, NULL until first used */
     struct turnstile turnstile;
+    struct companions companions;
     struct bell bell;
     struct queue_ids queues;
     bool writing; /* in a write transaction, with the turnstile ours */
@@ -48,6 +50,9 @@ void sqlite_disconnect(struct sqlite *sqlite);
 
 /* "sqlite: PATH: what SQLite says", with the code that fits. Returns false. */
 bool sqlite_error(struct sqlite *sqlite, int status, struct error *err);
+
+/* After a wait of another length was set: how long SQLite waits for somebody else's lock. */
+void sqlite_restore_patience(struct sqlite *sqlite);
 
 /* A statement without parameters or rows that is used rarely. */
 bool sqlite_execute(struct sqlite *sqlite, const char *sql, struct error *err) MUST_CHECK;

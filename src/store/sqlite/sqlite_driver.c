@@ -67,7 +67,7 @@ bool sqlite_open_file(const char *path, enum sqlite_sync sync, const struct stor
 
     if (!sqlite_connect(path, sync, options->migrate, &sqlite, err))
         return false;
-    if (!schema_prepare(sqlite, options, err)) {
+    if (!schema_prepare(sqlite, options, err) || !companions_note(sqlite, err)) {
         sqlite_disconnect(sqlite);
         return false;
     }
@@ -127,6 +127,11 @@ static bool sqlite_wait(struct store *store, usec_t timeout, bool *rang_out, str
     return bell_listen(&sqlite_of(store)->bell, timeout, rang_out, err);
 }
 
+static bool sqlite_check_bell(struct store *store, struct error *err)
+{
+    return bell_check(&sqlite_of(store)->bell, err);
+}
+
 const struct store_driver store_sqlite = {
     .scheme = "sqlite",
     .check_url = sqlite_check_url,
@@ -150,6 +155,7 @@ const struct store_driver store_sqlite = {
     .pool_remove_silent = sqlite_pool_remove_silent,
     .wait_fd = sqlite_wait_fd,
     .wait = sqlite_wait,
+    .check_bell = sqlite_check_bell,
     .get = sqlite_get,
     .list = sqlite_list,
     .failures = sqlite_failures,
