@@ -161,6 +161,75 @@ START_TEST(settlements_of_several_queues_go_in_one_call)
 }
 END_TEST
 
+/* A settlement of this kind with all that can come with one. */
+static struct settlement full_settlement(const struct claim *claim, enum settlement_kind kind)
+{
+    static const unsigned char told[] = {'t', 'o', 'l', 'd'};
+    struct settlement settlement = claim_settlement(claim, kind);
+
+    settlement.result = settlement.output = (struct bytes){told, sizeof told};
+    settlement.has_run = true;
+    settlement.run = (struct job_run){.execution = 1,
+                                      .pool = POOL,
+                                      .worker = 7,
+                                      .started_at = NOW + 5,
+                                      .wall = 11,
+                                      .user = 12,
+                                      .system = 13,
+                                      .max_rss_kb = 14,
+                                      .exit_code = kind == SETTLE_ACK ? 0 : 3};
+    if (kind == SETTLE_RETRY || kind == SETTLE_FAIL) {
+        settlement.counts = true;
+        settlement.error = settlement.run.error = "it failed";
+    }
+    return settlement;
+}
+
+static void blank(char *record, const char *before, const char *end)
+{
+    char *at = strstr(record, before);
+
+    ck_assert_ptr_nonnull(at);
+    at += strlen(before);
+    memset(at, '-', strcspn(at, end));
+}
+
+/* The record without what two jobs cannot have in common. */
+static char *comparable(struct scene *scene, const struct uuid *id)
+{
+    char *record = scene_snapshot(scene, id);
+
+    blank(record, "\"id\":\"", "\"");
+    blank(record, "token ", " ");
+    return record;
+}
+
+START_TEST(settlements_that_come_together_leave_what_each_of_them_leaves_alone)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    struct settlement finished[2 * BATCH];
+    enum th_error_code verdicts[2 * BATCH];
+    const struct settlement_list together = {finished + BATCH, BATCH};
+    struct claim claims[2 * BATCH];
+    struct uuid ids[2 * BATCH];
+    struct error err = {0};
+
+    scene_add_many(&scene, 2 * BATCH, ids);
+    take_many(&scene, 2 * BATCH, claims);
+    for (size_t i = 0; i < 2 * BATCH; i++)
+        finished[i] = full_settlement(&claims[i], (enum settlement_kind)(i % BATCH));
+    for (size_t i = 0; i < BATCH; i++)
+        ASSERT_VERDICT(scene_settle(&scene, &finished[i], NOW + 9), TH_OK);
+    MUST(store_settle(scene.store, &together, NOW + 9, verdicts, &err));
+    for (size_t i = 0; i < BATCH; i++) {
+        AUTO_FREE char *alone = comparable(&scene, &ids[i]);
+        AUTO_FREE char *among_others = comparable(&scene, &ids[BATCH + i]);
+        ASSERT_VERDICT(verdicts[i], TH_OK);
+        ck_assert_str_eq(among_others, alone);
+    }
+}
+END_TEST
+
 Suite *exchange_suite(void)
 {
     Suite *suite = suite_create("exchange");
@@ -168,6 +237,7 @@ Suite *exchange_suite(void)
 
     tcase_add_test(group, one_bad_settlement_never_spoils_its_batch);
     tcase_add_test(group, a_settlement_that_is_in_a_batch_twice_takes_effect_once);
+    tcase_add_test(group, settlements_that_come_together_leave_what_each_of_them_leaves_alone);
     tcase_add_test(group, exchange_settles_then_reserves);
     tcase_add_test(group, exchange_reserves_also_when_no_settlement_is_accepted);
     tcase_add_test(group, exchange_that_is_invalid_settles_nothing);

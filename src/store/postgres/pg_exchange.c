@@ -2,9 +2,9 @@
  * pg_exchange.c - settle, then reserve, in one round trip and one transaction: all that a
  * dispatcher does under load.
  *
- * Acks without result or output go as arrays, everything else one by one; the server finds out
- * which of the former are not as plain as they look. What comes back is a list of rows of several
- * kinds, see the type `exchanged`.
+ * Acks without result or output go as arrays, everything else as JSON; the server finds out which
+ * of the former are not as plain as they look, and which of the latter have to be settled one by
+ * one. What comes back is a list of rows of several kinds, see the type `exchanged`.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"

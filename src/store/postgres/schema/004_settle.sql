@@ -174,6 +174,116 @@ BEGIN
     RETURN 0;
 END $$;
 
+-- ---- many at once ----
+
+-- A settlement whose lease we have, and what the job becomes: its state, place and counts.
+CREATE TYPE held_settlement AS (
+    s settlement_spec, seq bigint, queue_id int, state smallint, priority smallint, due bigint,
+    run_at bigint, attempts int, stalls int, executions bigint, pool text, worker int,
+    started_at bigint
+);
+
+-- Of these settlements those that need only their own lease: no key, no wish to cancel, nobody who
+-- is told of a death. Each job once. What somebody else has locked is left out.
+CREATE FUNCTION seize_many(specs settlement_spec[], now_ bigint) RETURNS held_settlement[]
+LANGUAGE sql AS $$
+    SELECT array_agg(ROW(u.s, j.seq, j.queue_id, CASE
+            WHEN (u.s).kind = 0 THEN 5 WHEN (u.s).kind = 2 THEN 6 WHEN (u.s).kind = 5 THEN 7
+            WHEN (u.s).kind = 3 OR coalesce((u.s).run_at, now_) <= now_ THEN 1
+            WHEN (u.s).kind = 1 THEN 4 ELSE 0 END,
+        j.priority, CASE WHEN (u.s).kind = 3 THEN j.due ELSE coalesce((u.s).run_at, now_) END,
+        CASE WHEN (u.s).kind = 3 THEN j.run_at ELSE (u.s).run_at END,
+        j.attempts + (u.s).counts::int, j.stalls, l.execution, l.pool,
+        CASE WHEN (u.s).has_run THEN coalesce((u.s).worker, l.worker) ELSE l.worker END,
+        CASE WHEN (u.s).has_run THEN coalesce((u.s).started_at, l.started_at)
+            ELSE l.started_at END)::held_settlement)
+    FROM (SELECT DISTINCT ON (g.ref) g AS s, g.ref FROM unnest(specs) g
+            WHERE g.ref <> 0 AND (g.on_dead).id IS NULL ORDER BY g.ref, g.n) u
+        CROSS JOIN LATERAL (SELECT * FROM job
+            WHERE seq = u.ref AND id = (u.s).job AND key IS NULL OFFSET 0) j
+        CROSS JOIN LATERAL (SELECT * FROM lease WHERE queue_id = j.queue_id AND seq = j.seq
+            AND token = (u.s).token AND expires_at > now_ AND cancel_requested_at IS NULL
+            FOR UPDATE SKIP LOCKED) l;
+$$;
+
+-- What is kept of the executions, as write_traces() does it for one.
+CREATE FUNCTION write_many_traces(held held_settlement[], now_ bigint) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO detail AS d (seq, last_error, failed_at, reason, exit_code, signal)
+    SELECT h.seq, (h.s).error, now_, (h.s).reason, (h.s).exit_code, (h.s).signal
+    FROM unnest(held) h WHERE (h.s).kind IN (1, 2)
+    ON CONFLICT (seq) DO UPDATE SET last_error = excluded.last_error,
+        failed_at = excluded.failed_at, reason = excluded.reason,
+        exit_code = excluded.exit_code, signal = excluded.signal;
+    INSERT INTO detail AS d (seq, result, output)
+    SELECT h.seq, (h.s).result, (h.s).output
+    FROM unnest(held) h WHERE (h.s).result IS NOT NULL OR (h.s).output IS NOT NULL
+    ON CONFLICT (seq) DO UPDATE SET result = coalesce(excluded.result, d.result),
+        output = coalesce(excluded.output, d.output);
+    INSERT INTO run (seq, execution, outcome, pool, worker, started_at, wall, user_time,
+        system_time, max_rss_kb, exit_code, signal, error)
+    SELECT h.seq, h.executions, (h.s).kind, h.pool, (h.s).worker, (h.s).started_at, (h.s).wall,
+        (h.s).user_time, (h.s).system_time, (h.s).max_rss_kb, (h.s).exit_code, (h.s).signal,
+        (h.s).run_error
+    FROM unnest(held) h WHERE (h.s).has_run AND (h.s).kind <> 0
+    ON CONFLICT (seq, execution) DO NOTHING;
+    DELETE FROM run r USING unnest(held) h
+    WHERE h.executions > 10 AND r.seq = h.seq AND r.execution <= h.executions - 10;
+$$;
+
+CREATE FUNCTION count_many(held held_settlement[]) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO counted (queue_id, running, scheduled, ready, retry, done, dead, cancelled,
+        done_total, failed_total)
+    SELECT h.queue_id, -count(*), nullif(sum((h.state = 0)::int), 0),
+        nullif(sum((h.state = 1)::int), 0), nullif(sum((h.state = 4)::int), 0),
+        nullif(sum((h.state = 5 AND NOT (h.s).forget)::int), 0),
+        nullif(sum((h.state = 6)::int), 0), nullif(sum((h.state = 7)::int), 0),
+        nullif(sum((h.state = 5)::int), 0), nullif(sum((h.s).counts::int), 0)
+    FROM unnest(held) h GROUP BY h.queue_id;
+$$;
+
+-- Answers the numbers of those that were settled; the others have to go one by one.
+CREATE FUNCTION settle_many(specs settlement_spec[], now_ bigint) RETURNS int[]
+LANGUAGE plpgsql AS $$
+DECLARE
+    all_ held_settlement[] := seize_many(specs, now_);
+    held held_settlement[];
+    forgotten bigint[];
+BEGIN
+    IF all_ IS NULL THEN
+        RETURN '{}';
+    END IF;
+    DELETE FROM lease l USING unnest(all_) h WHERE l.queue_id = h.queue_id AND l.seq = h.seq;
+    SELECT array_agg(h) FILTER (WHERE NOT (h.state = 5 AND (h.s).forget)),
+        array_agg(h.seq) FILTER (WHERE h.state = 5 AND (h.s).forget)
+    INTO held, forgotten FROM unnest(all_) h;
+    IF forgotten IS NOT NULL THEN
+        DELETE FROM detail WHERE seq = ANY (forgotten);
+        DELETE FROM run WHERE seq = ANY (forgotten);
+        DELETE FROM job WHERE seq = ANY (forgotten);
+    END IF;
+    PERFORM write_many_traces(held, now_);
+    INSERT INTO ended (seq, state, traces, queue_id, ended_at, executions, attempts, stalls, token,
+        ended_by, pool, worker, started_at, wall, user_time, system_time, max_rss_kb, exit_code)
+    SELECT h.seq, h.state, true, h.queue_id, now_, h.executions, h.attempts, h.stalls, (h.s).token,
+        (h.s).kind, h.pool, h.worker, h.started_at, e.wall, e.user_time, e.system_time,
+        e.max_rss_kb, e.exit_code
+    FROM unnest(held) h LEFT JOIN LATERAL (SELECT (h.s).wall, (h.s).user_time, (h.s).system_time,
+        (h.s).max_rss_kb, (h.s).exit_code WHERE h.state = 5 AND (h.s).has_run) e ON true
+    WHERE h.state > 4;
+    UPDATE job SET due = h.due, run_at = h.run_at, attempts = h.attempts, stalls = h.stalls,
+        executions = h.executions
+    FROM unnest(held) h WHERE h.state < 5 AND job.seq = h.seq;
+    INSERT INTO waiting (state, due, seq, queue_id)
+    SELECT h.state, h.due, h.seq, h.queue_id FROM unnest(held) h WHERE h.state IN (0, 4);
+    INSERT INTO ready (queue_id, priority, due, seq, keyed, traces)
+    SELECT h.queue_id, h.priority, h.due, h.seq, false, true FROM unnest(held) h WHERE h.state = 1;
+    IF FOUND THEN
+        PERFORM ring_later();
+    END IF;
+    PERFORM count_many(all_);
+    RETURN ARRAY(SELECT (h.s).n FROM unnest(all_) h);
+END $$;
+
 -- ---- leases that ran out ----
 
 -- Ready again at its old place with one stall more; or cancelled, if that was asked for. False when it

@@ -176,6 +176,8 @@ DECLARE
     first_ int;
     last_ int;
     s settlement_spec;
+    specs settlement_spec[] := '{}';
+    done_ int[];
     code_ int;
     number int := 0;
     q queue;
@@ -266,17 +268,18 @@ BEGIN
         s.system_time := systems[n_];
         s.max_rss_kb := rss[n_];
         s.exit_code := exits[n_];
-        code_ := settle_one(s, now_);
-        IF code_ <> 0 THEN
-            RETURN NEXT (0, s.n, code_, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                NULL, NULL, NULL, NULL, NULL, NULL, NULL)::exchanged;
-        ELSE
+        specs := specs || s;
+    END LOOP;
+    IF items IS NOT NULL THEN
+        specs := specs || ARRAY(SELECT i FROM json_populate_recordset(NULL::settlement_spec, items) i);
+    END IF;
+    IF cardinality(specs) > 0 THEN
+        done_ := CASE WHEN cardinality(specs) > 1 THEN settle_many(specs, now_) ELSE '{}' END;
+        IF cardinality(done_) > 0 THEN
             vacated := queue_ids;
         END IF;
-    END LOOP;
-
-    IF items IS NOT NULL THEN
-        FOR s IN SELECT * FROM json_populate_recordset(NULL::settlement_spec, items) i LOOP
+        FOREACH s IN ARRAY specs LOOP
+            CONTINUE WHEN s.n = ANY (done_);
             code_ := settle_one(s, now_);
             IF code_ <> 0 THEN
                 RETURN NEXT (0, s.n, code_, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
