@@ -64,21 +64,31 @@ bool backing_open(struct dispatcher *dispatcher, struct error *err)
         .max_payload = (size_t)dispatcher->config->max_payload,
         .deadline = lease_deadline(dispatcher->config->pool.lease),
     };
-    const struct store_limits limits = {
-        .max_payload = (size_t)dispatcher->config->max_payload,
-        .idempotency_window = dispatcher->config->idempotency_window,
-    };
     struct store *store = NULL;
 
     if (!store_open(dispatcher->process->backend, &options, &store, err))
         return error_prefix(err, "open the store");
-    if (!store_publish(store, &limits, err)) {
-        store_close(&store);
-        return error_prefix(err, "publish the limits of payloads and idempotency keys");
-    }
     backing_close(dispatcher);
     dispatcher->store = store;
     if (!dispatcher->has_recovered)
         tell_durability(store);
+    backing_publish(dispatcher);
     return true;
+}
+
+void backing_publish(struct dispatcher *dispatcher)
+{
+    const struct store_limits limits = {
+        .max_payload = (size_t)dispatcher->config->max_payload,
+        .idempotency_window = dispatcher->config->idempotency_window,
+    };
+    struct error err;
+
+    if (dispatcher->has_published || dispatcher->store == NULL)
+        return;
+    dispatcher->has_published = store_publish(dispatcher->store, &limits, &err);
+    if (!dispatcher->has_published && !dispatcher->has_recovered)
+        log_warning("limits_unknown", "error=%s hint=%s", err.text,
+                    "producers by SQL or script are held to the limits that were stored before; it "
+                    "is tried again");
 }

@@ -14,6 +14,11 @@ struct error;
 bool backing_open(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 void backing_close(struct dispatcher *dispatcher);
 
+/* Keeps max_payload and idempotency_window in the store, for producers that see no config. Jobs run
+ * without it, so a store that takes no writes now is no reason to wait: it is to be called again.
+ */
+void backing_publish(struct dispatcher *dispatcher);
+
 /* While the store answers, its bell wakes the dispatcher. */
 bool backing_watch_bell(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 void backing_leave_bell(struct dispatcher *dispatcher);

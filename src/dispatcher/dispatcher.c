@@ -260,12 +260,13 @@ static bool quiet_bell(struct dispatcher *dispatcher, struct error *err)
     return true;
 }
 
-/* A bell that has gone silent makes no sound. */
-static bool prove_bell(struct dispatcher *dispatcher, struct error *err)
+/* With each slow scan: a bell that has gone silent makes no sound. */
+static bool look_after_store(struct dispatcher *dispatcher, struct error *err)
 {
     if (!dispatcher->doubts_bell)
         return true;
     dispatcher->doubts_bell = false;
+    backing_publish(dispatcher);
     return store_check_bell(dispatcher->store, err);
 }
 
@@ -345,7 +346,7 @@ static bool serve_store(struct dispatcher *dispatcher, struct error *err)
     dispatcher->is_pacing = dispatcher->has_exchanged = false;
     if (dispatcher->retry_at != 0)
         return true;
-    if (!quiet_bell(dispatcher, err) || !prove_bell(dispatcher, err))
+    if (!quiet_bell(dispatcher, err) || !look_after_store(dispatcher, err))
         return bear_outage(dispatcher, err);
     dispatcher->is_pacing = has_time(dispatcher);
     if (dispatcher->is_pacing) {

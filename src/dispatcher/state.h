@@ -44,6 +44,7 @@ struct dispatcher {
     struct loop_timer scan_timer, check_timer, retry_timer, give_up_timer, pace_timer, limit_timer;
     int64_t turns;
     bool has_recovered;  /* knows what this pool holds */
+    bool has_published;  /* producers by SQL or script know our limits */
     bool wants_recovery; /* what the store may have reserved for us is to be looked for once more */
     bool wants_audit;    /* look for results that never come */
     bool has_rung;       /* the bell */
