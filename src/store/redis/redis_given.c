@@ -16,8 +16,9 @@
 
 /* A batch that is taken apart. */
 struct parting {
-    struct job *rest; /* owned: the jobs that are enqueued */
-    size_t *places;   /* owned: of each of those in the batch */
+    struct job *rest;         /* owned: the jobs that are enqueued */
+    size_t *places;           /* owned: of each of those in the batch */
+    struct enqueued *answers; /* owned: what became of each of those */
     size_t count;
     size_t *firsts; /* owned: of each job of the batch, where its id comes first; or NONE */
 };
@@ -26,6 +27,7 @@ static void parting_done(struct parting *parting)
 {
     free(parting->rest);
     free(parting->places);
+    free(parting->answers);
     free(parting->firsts);
 }
 
@@ -109,17 +111,18 @@ static bool parting_init(struct parting *parting, size_t count, struct error *er
 {
     parting->rest = calloc(count, sizeof(*parting->rest));
     parting->places = calloc(count, sizeof(*parting->places));
+    parting->answers = calloc(count, sizeof(*parting->answers));
     parting->firsts = calloc(count, sizeof(*parting->firsts));
-    return (parting->rest != NULL && parting->places != NULL && parting->firsts != NULL) ||
+    return (parting->rest != NULL && parting->places != NULL && parting->answers != NULL &&
+            parting->firsts != NULL) ||
            error_no_memory(err);
 }
 
 /* The answers of the rest to their places, and those that came twice behind them. */
-static void join(const struct parting *parting, const struct enqueued *answers, size_t count,
-                 struct enqueued *enqueued_out)
+static void join(const struct parting *parting, size_t count, struct enqueued *enqueued_out)
 {
     for (size_t i = 0; i < parting->count; i++)
-        enqueued_out[parting->places[i]] = answers[i];
+        enqueued_out[parting->places[i]] = parting->answers[i];
     for (size_t i = 0; i < count; i++) {
         if (parting->firsts[i] == NONE)
             continue;
@@ -144,18 +147,16 @@ bool redis_given_enqueue(struct store *store, const struct job *jobs, size_t cou
                          struct enqueued *enqueued_out, struct error *err)
 {
     CLEANUP(parting_done) struct parting parting = {0};
-    AUTO_FREE struct enqueued *answers = calloc(count, sizeof(*answers));
 
     redis_begin(redis_of(store));
-    if (answers == NULL)
-        return error_no_memory(err);
     if (!parting_init(&parting, count, err) || !redis_queues_load(redis_of(store), err))
         return false;
     for (size_t i = 0; i < count; i++)
         if (!part(store, jobs, i, &parting, enqueued_out, err))
             return false;
-    if (parting.count > 0 && !enqueue(store, parting.rest, parting.count, now, answers, err))
+    if (parting.count > 0 &&
+        !enqueue(store, parting.rest, parting.count, now, parting.answers, err))
         return false;
-    join(&parting, answers, count, enqueued_out);
+    join(&parting, count, enqueued_out);
     return true;
 }
