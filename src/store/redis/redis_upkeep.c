@@ -14,10 +14,11 @@
 
 #include <stdio.h>
 
-#define KEY_SIZE     (JOB_NAME_MAX + 32)
-#define TELL_AGAIN   (60 * USEC_PER_SEC)
-#define PLACE_LENGTH 71 /* of a member, as scripts/parts/place.lua has them */
-#define NEWS_AT_ONCE 100
+#define KEY_SIZE      (JOB_NAME_MAX + 32)
+#define TELL_AGAIN    (60 * USEC_PER_SEC)
+#define PLACE_LENGTH  71 /* of a member, as scripts/parts/place.lua has them */
+#define NEWS_AT_ONCE  100
+#define PRUNE_AT_ONCE ((size_t)1000)
 
 /* Whether a pass can go on to the next queue. */
 static bool is_away(const struct redis *redis, const struct error *err)
@@ -259,8 +260,8 @@ static usec_t age_limit(usec_t now, usec_t age)
     return age >= now ? 0 : now - age;
 }
 
-static bool prune_queue(struct redis *redis, const char *queue, const struct retention *keep,
-                        usec_t now, size_t limit, size_t *removed_out, struct error *err)
+static bool prune_part(struct redis *redis, const char *queue, const struct retention *keep,
+                       usec_t now, size_t limit, size_t *removed_out, struct error *err)
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
     struct redis_command *command = redis_on_queue(redis, &batch, SCRIPT_PRUNE, queue);
@@ -280,6 +281,22 @@ static bool prune_queue(struct redis *redis, const char *queue, const struct ret
         return false;
     if (answered)
         *removed_out += (size_t)redis_reply_int(batch.items[0].reply);
+    return true;
+}
+
+/* In parts: while a script runs, nobody else is served. */
+static bool prune_queue(struct redis *redis, const char *queue, const struct retention *keep,
+                        usec_t now, size_t limit, size_t *removed_out, struct error *err)
+{
+    size_t part = PRUNE_AT_ONCE, removed = PRUNE_AT_ONCE;
+
+    for (size_t left = limit; left > 0 && removed == part; left -= removed) {
+        part = left < PRUNE_AT_ONCE ? left : PRUNE_AT_ONCE;
+        removed = 0;
+        if (!prune_part(redis, queue, keep, now, part, &removed, err))
+            return false;
+        *removed_out += removed;
+    }
     return true;
 }
 

@@ -11,17 +11,18 @@ local now, done_before, dead_before = ARGV[1], ARGV[2], ARGV[3]
 local done_max, limit = tonumber(ARGV[4]), tonumber(ARGV[5])
 local removed = 0
 
-local function remove(set, ids)
-    each_2000('ZREM', set, ids)
-    forget(q, ids)
-    removed = removed + #ids
-end
-
+-- The first of the set are the first to go: as many as are too old or too many, whichever is more.
 local function prune_state(set, before, keep)
-    remove(set, call('ZRANGEBYSCORE', set, '-inf', before, 'LIMIT', 0, limit - removed))
-    local surplus = keep and call('ZCARD', set) - keep or 0
-    if surplus > 0 and removed < limit then
-        remove(set, call('ZRANGE', set, 0, math.min(surplus, limit - removed) - 1))
+    local room = limit - removed
+    local count = call('ZCOUNT', set, '-inf', before)
+    if keep then
+        count = math.max(count, call('ZCARD', set) - keep)
+    end
+    count = math.min(count, room)
+    if count > 0 then
+        forget(q, call('ZRANGE', set, 0, count - 1))
+        call('ZREMRANGEBYRANK', set, 0, count - 1)
+        removed = removed + count
     end
 end
 

@@ -26,8 +26,13 @@ local function forget(q, ids)
         call('UNLINK', unpack(keys, first, math.min(first + 1999, #keys)))
     end
     each_2000('HDEL', q.ended, ids)
-    each_2000('HDEL', q.payload, ids)
     each_2000('HDEL', q.job, ids)
-    each_2000('ZREM', q.failed, ids)
     each_2000('ZREM', q.ids, ids)
+    -- What most queues have none of is not looked for in them, a thousand times.
+    if call('HLEN', q.payload) > 0 then
+        each_2000('HDEL', q.payload, ids)
+    end
+    if call('ZCARD', q.failed) > 0 then
+        each_2000('ZREM', q.failed, ids)
+    end
 end
