@@ -63,9 +63,11 @@ bool backing_open(struct dispatcher *dispatcher, struct error *err)
         .migrate = dispatcher->config->pool.migrate,
         .max_payload = (size_t)dispatcher->config->max_payload,
         .deadline = lease_deadline(dispatcher->config->pool.lease),
+        .clock = &dispatcher->clock,
     };
     struct store *store = NULL;
 
+    dispatcher->clock.lease = dispatcher->config->pool.lease;
     if (!store_open(dispatcher->process->backend, &options, &store, err))
         return error_prefix(err, "open the store");
     backing_close(dispatcher);

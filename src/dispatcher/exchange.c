@@ -183,6 +183,9 @@ static bool has_results(const struct dispatcher *dispatcher)
 
 bool exchange_run(struct dispatcher *dispatcher, bool *exchanged_out, struct error *err)
 {
+    /* Leases that are over are taken back on the way: not by a clock that was set since. */
+    if (!store_follow_clock(dispatcher->store, dispatcher->config->pool.lease / 3, err))
+        return error_prefix(err, "ask for the time");
     open_queues(dispatcher);
     const size_t room = room_now(dispatcher);
 

@@ -115,7 +115,7 @@ static bool adopt_table(struct dispatcher *dispatcher, const struct job_list *he
 static bool take_in(struct dispatcher *dispatcher, const struct job *job, struct error *err)
 {
     const usec_t lease = dispatcher->config->pool.lease;
-    const usec_t left = job->expires_at - store_now(dispatcher->store);
+    const usec_t left = store_lease_left(dispatcher->store, job->expires_at);
 
     return exchange_take_in_job(dispatcher, job, clock_boot() + left - lease / 3, err);
 }

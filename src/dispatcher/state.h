@@ -12,6 +12,7 @@
 #include "dispatcher/workers.h"
 #include "process/loop.h"
 #include "process/outage.h"
+#include "store/timekeeper.h"
 
 struct config;
 struct process;
@@ -22,7 +23,8 @@ struct dispatcher {
     struct process *process;
     const struct config *config;
 
-    struct store *store; /* owned; NULL while it is away */
+    struct store *store;     /* owned; NULL while it is away */
+    struct timekeeper clock; /* of whichever store it is */
     struct outage outage;
     usec_t retry_at;   /* boot time; 0: the store answers */
     usec_t recover_at; /* boot time before which nobody looks again for what we hold */

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "config/config.h"
 #include "job/lease.h"
 #include "periodic/beat.h"
@@ -22,12 +23,39 @@
 
 #define SECOND_BEAT (500 * USEC_PER_MSEC)
 
+#define CLOCK_OFF USEC_PER_SEC
+
 struct heartbeater {
     const struct process *process;
     struct beat *beat;
     usec_t interval;
     bool has_beaten;
+    unsigned steps_told; /* of the database's clock */
+    bool is_off_told;    /* this machine's clock */
 };
+
+/* One of the pool's processes says it for all of them. */
+static void tell_step(struct heartbeater *heartbeater, const struct timekeeper *clock)
+{
+    if (clock->steps == heartbeater->steps_told)
+        return;
+    heartbeater->steps_told = clock->steps;
+    log_warning("clock_stepped", "by_ms=%" PRId64 " for_ms=%" PRId64 " hint=%s",
+                clock->last_step / USEC_PER_MSEC, clock->lease / USEC_PER_MSEC,
+                "the database's clock was set: leases hold by the old and the new one for so long");
+}
+
+/* Once, until it is right again. */
+static void tell_error(struct heartbeater *heartbeater, usec_t ahead)
+{
+    const bool is_off = ahead > CLOCK_OFF || ahead < -CLOCK_OFF;
+
+    if (is_off && !heartbeater->is_off_told)
+        log_warning("clock_off", "ahead_ms=%" PRId64 " hint=%s", ahead / USEC_PER_MSEC,
+                    "this machine's clock is not the database's, which is the one that counts: "
+                    "synchronise both");
+    heartbeater->is_off_told = is_off;
+}
 
 /* Counted from its start: a beat that takes long does not delay the next one. */
 static bool send_beat(void *context, struct store *store, usec_t *next_out, struct error *err)
@@ -38,6 +66,8 @@ static bool send_beat(void *context, struct store *store, usec_t *next_out, stru
     if (!heartbeater->has_beaten && interval > SECOND_BEAT)
         interval = SECOND_BEAT;
     *next_out = clock_boot() + interval;
+    tell_step(heartbeater, store_clock(store));
+    tell_error(heartbeater, store_clock_error(store));
     if (!beat_send(heartbeater->beat, store, err))
         return false;
     heartbeater->has_beaten = true;

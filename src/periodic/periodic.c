@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "job/lease.h"
 #include "process/outage.h"
 #include "process/process.h"
 #include "process/scoreboard.h"
@@ -30,7 +31,8 @@
 struct runner {
     struct process *process;
     const struct periodic *periodic;
-    struct store *store; /* owned; NULL while it is away, or not needed for a while */
+    struct store *store;     /* owned; NULL while it is away, or not needed for a while */
+    struct timekeeper clock; /* of whichever store it is */
     struct outage outage;
     struct loop_timer timer;
     enum slot_state state;
@@ -57,6 +59,7 @@ static bool open_store(struct runner *runner, struct error *err)
         .migrate = config->pool.migrate,
         .max_payload = config->max_payload,
         .deadline = runner->periodic->deadline,
+        .clock = &runner->clock,
     };
 
     if (runner->store)
@@ -132,6 +135,16 @@ static void rest(struct runner *runner, usec_t next)
     sleep_until_due(runner);
 }
 
+/* Before anything is taken back by a clock that is not the database's any more. Often enough that
+ * each beat does it, and that nobody is the last to learn of a step: see timekeeper.h. */
+static bool follow_clock(struct runner *runner, struct error *err)
+{
+    const struct pool_config *pool = &runner->process->config->pool;
+    const usec_t age = lease_renewal_interval(pool->heartbeat_interval, pool->lease) / 2;
+
+    return store_follow_clock(runner->store, age, err) || error_prefix(err, "ask for the time");
+}
+
 static void make_pass(struct runner *runner)
 {
     const struct periodic *periodic = runner->periodic;
@@ -144,7 +157,8 @@ static void make_pass(struct runner *runner)
     scoreboard_count(runner->process->scoreboard, runner->process->slot, runner->passes);
     if (!open_store(runner, &err))
         meet_closed_store(runner, started, &err);
-    else if (!periodic->pass(periodic->context, runner->store, &next, &err))
+    else if (!follow_clock(runner, &err) ||
+             !periodic->pass(periodic->context, runner->store, &next, &err))
         meet_failure(runner, started, &err);
     else if (!note_pass(runner, &err))
         process_stop(runner->process, process_fail(&err));
@@ -197,6 +211,7 @@ int periodic_run(struct process *process, const struct periodic *periodic)
         .periodic = periodic,
         .timer = {.call = wake, .context = &runner},
         .state = SLOT_STARTING,
+        .clock = {.lease = process->config->pool.lease},
     };
 
     process->obey = obey;

@@ -63,12 +63,22 @@ static bool reclaim(struct reaping *reaping, struct error *err)
     return done || error_prefix(err, "take back expired leases");
 }
 
+/* By a clock that was set forward just now all others are silent, until they beat by it too. */
+static bool is_clock_new(const struct reaping *reaping)
+{
+    const struct timekeeper *clock = store_clock(reaping->store);
+
+    return clock->until != 0 && clock_boot() < clock->until + reaping->config->pool.stale_threshold;
+}
+
 static bool remove_silent_pools(struct reaping *reaping, struct error *err)
 {
     CLEANUP(pool_list_done) struct pool_list removed = {0};
     const usec_t now = store_now(reaping->store);
     const usec_t before = now - reaping->config->pool.stale_threshold;
 
+    if (is_clock_new(reaping))
+        return true;
     if (!store_pool_remove_silent(reaping->store, before, &removed, err))
         return error_prefix(err, "remove silent pools");
     for (size_t i = 0; i < removed.count; i++) {

@@ -50,9 +50,9 @@ struct store {
     const struct store_driver *driver; /* set by open */
     char *name;                        /* owned; the URL without secrets */
     size_t max_payload;
-    usec_t deadline;       /* of each call; 0, while it is opened: CALL_DEADLINE */
-    usec_t clock_offset;   /* the database's time minus clock_boot(), which never jumps */
-    usec_t clock_asked_at; /* clock_boot() at which that was measured */
+    usec_t deadline;          /* of each call; 0, while it is opened: CALL_DEADLINE */
+    struct timekeeper *clock; /* the caller's, or its own */
+    struct timekeeper own_clock;
 };
 
 struct store_driver {
@@ -128,6 +128,10 @@ struct store_driver {
     bool (*set_paused)(struct store *store, const char *queue, usec_t paused_at,
                        struct error *err); /* 0 resumes */
 };
+
+/* store_clock.c: asks what time it is; and if that was long ago, behind every call. */
+bool store_clock_measure(struct store *store, struct error *err) MUST_CHECK;
+void store_clock_refresh(struct store *store);
 
 /* When a call that begins now has to give up, on clock_boot(). */
 usec_t store_deadline(const struct store *store);

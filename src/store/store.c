@@ -17,10 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLOCK_AGE_MAX                                                                              \
-    (5 * USEC_PER_SEC) /* after which the database is asked for the time again                     \
-                        */
-
 static const struct store_driver *const drivers[] = {
     &store_sqlite, &store_memory,         &store_postgres, &store_postgresql,
     &store_redis,  &store_redis_sentinel, &store_rediss,
@@ -72,31 +68,6 @@ usec_t store_deadline(const struct store *store)
     return clock_boot() + (store->deadline != 0 ? store->deadline : CALL_DEADLINE);
 }
 
-/* As if the answer had taken half of the time that the question took. */
-static bool measure_clock(struct store *store, struct error *err)
-{
-    const usec_t asked_at = clock_boot();
-    usec_t now;
-
-    if (store->driver->read_clock == NULL)
-        return true;
-    if (!store->driver->read_clock(store, &now, err))
-        return false;
-    store->clock_asked_at = clock_boot();
-    store->clock_offset = now - asked_at - (store->clock_asked_at - asked_at) / 2;
-    return true;
-}
-
-/* A database whose clock was set is followed soon. What has been done is done: a database that does
- * not answer this is met by the next call. */
-static void follow_clock(struct store *store, usec_t age_max)
-{
-    struct error err;
-
-    if (clock_boot() - store->clock_asked_at >= age_max && !measure_clock(store, &err))
-        store->clock_asked_at = clock_boot();
-}
-
 bool store_open(const char *url_text, const struct store_options *options, struct store **store_out,
                 struct error *err)
 {
@@ -116,7 +87,8 @@ bool store_open(const char *url_text, const struct store_options *options, struc
     store->deadline = store_patience(options);
     store->max_payload = options->max_payload != 0 ? options->max_payload : JOB_PAYLOAD_DEFAULT;
     store->name = strdup(url.shown);
-    if (store->name == NULL || !measure_clock(store, err)) {
+    store->clock = options->clock != NULL ? options->clock : &store->own_clock;
+    if (store->name == NULL || !store_clock_measure(store, err)) {
         bool named = store->name != NULL;
         store_close(&store);
         return named ? false : error_no_memory(err);
@@ -155,16 +127,6 @@ bool store_publish(struct store *store, const struct store_limits *limits, struc
     return store->driver->publish == NULL || store->driver->publish(store, limits, err);
 }
 
-bool store_read_clock(struct store *store, usec_t *now_out, struct error *err)
-{
-    if (!is_open(store, err))
-        return false;
-    if (store->driver->read_clock != NULL)
-        return store->driver->read_clock(store, now_out, err);
-    *now_out = clock_wall();
-    return true;
-}
-
 bool store_durability(struct store *store, char text[STORE_DURABILITY_SIZE], bool *is_safe_out,
                       struct error *err)
 {
@@ -174,11 +136,6 @@ bool store_durability(struct store *store, char text[STORE_DURABILITY_SIZE], boo
         return false;
     return store->driver->durability == NULL ||
            store->driver->durability(store, text, is_safe_out, err);
-}
-
-usec_t store_now(const struct store *store)
-{
-    return store->driver->read_clock != NULL ? clock_boot() + store->clock_offset : clock_wall();
 }
 
 /* ---- checks ---- */
@@ -256,6 +213,19 @@ static bool check_settlements(const struct store *store, const struct settlement
 
 /* ---- the path of a job ---- */
 
+/* Behind each call that worked. */
+static bool follow(struct store *store)
+{
+    store_clock_refresh(store);
+    return true;
+}
+
+/* So that a lease holds whichever of two clocks somebody goes by. */
+static usec_t lengthen(const struct store *store, usec_t lease_for)
+{
+    return lease_for + timekeeper_lead(store->clock, clock_boot());
+}
+
 bool store_enqueue(struct store *store, struct job *jobs, size_t count, usec_t now,
                    struct enqueued *enqueued_out, struct error *err)
 {
@@ -264,19 +234,22 @@ bool store_enqueue(struct store *store, struct job *jobs, size_t count, usec_t n
     for (size_t i = 0; i < count; i++)
         if (!job_validate(&jobs[i], store->max_payload, err))
             return count == 1 ? false : error_prefix(err, "job %zu", i + 1);
-    return count == 0 || store->driver->enqueue(store, jobs, count, now, enqueued_out, err);
+    return count == 0 ||
+           (store->driver->enqueue(store, jobs, count, now, enqueued_out, err) && follow(store));
 }
 
 bool store_exchange(struct store *store, const struct settlement_list *finished,
                     const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
                     struct job_list *jobs_out, struct error *err)
 {
+    struct reservation leased = *wanted;
+
     if (!is_open(store, err) || !check_settlements(store, finished, err) ||
-        !check_reservation(wanted, err) ||
-        !store->driver->exchange(store, finished, wanted, now, verdicts_out, jobs_out, err))
+        !check_reservation(wanted, err))
         return false;
-    follow_clock(store, CLOCK_AGE_MAX);
-    return true;
+    leased.lease_for = lengthen(store, wanted->lease_for);
+    return store->driver->exchange(store, finished, &leased, now, verdicts_out, jobs_out, err) &&
+           follow(store);
 }
 
 bool store_reserve(struct store *store, const struct reservation *wanted, usec_t now,
@@ -293,7 +266,8 @@ bool store_settle(struct store *store, const struct settlement_list *finished, u
     if (!is_open(store, err) || !check_settlements(store, finished, err))
         return false;
     return finished->count == 0 ||
-           store->driver->exchange(store, finished, NULL, now, verdicts_out, NULL, err);
+           (store->driver->exchange(store, finished, NULL, now, verdicts_out, NULL, err) &&
+            follow(store));
 }
 
 bool store_held(struct store *store, const char *pool, struct job_list *jobs_out, struct error *err)
@@ -305,13 +279,14 @@ bool store_held(struct store *store, const char *pool, struct job_list *jobs_out
 bool store_heartbeat(struct store *store, const struct heartbeat *heartbeat, usec_t now,
                      struct lease_answer *answers_out, bool *registered_out, struct error *err)
 {
+    struct heartbeat longer = *heartbeat;
+
     if (!is_open(store, err) || !check_pool(heartbeat->pool, err) ||
         !check_lease_for(heartbeat->lease_for, err))
         return false;
-    if (!store->driver->heartbeat(store, heartbeat, now, answers_out, registered_out, err))
-        return false;
-    follow_clock(store, 0);
-    return true;
+    longer.lease_for = lengthen(store, heartbeat->lease_for);
+    return store->driver->heartbeat(store, &longer, now, answers_out, registered_out, err) &&
+           follow(store);
 }
 
 /* ---- upkeep ---- */
@@ -324,22 +299,22 @@ bool store_promote(struct store *store, enum job_state state, usec_t now, size_t
     if (state != JOB_SCHEDULED && state != JOB_RETRY)
         return error_set(err, TH_E_INVALID, "promote: %s jobs do not become due",
                          job_state_name(state));
-    if (!store->driver->promote(store, state, now, limit, moved_out, next_due_out, err))
-        return false;
-    follow_clock(store, CLOCK_AGE_MAX);
-    return true;
+    return store->driver->promote(store, state, now, limit, moved_out, next_due_out, err) &&
+           follow(store);
 }
 
 bool store_reclaim(struct store *store, usec_t now, size_t limit, size_t *moved_out,
                    struct error *err)
 {
-    return is_open(store, err) && store->driver->reclaim(store, now, limit, moved_out, err);
+    return is_open(store, err) && store->driver->reclaim(store, now, limit, moved_out, err) &&
+           follow(store);
 }
 
 bool store_prune(struct store *store, const struct retention *keep, usec_t now, size_t limit,
                  size_t *removed_out, struct error *err)
 {
-    return is_open(store, err) && store->driver->prune(store, keep, now, limit, removed_out, err);
+    return is_open(store, err) && store->driver->prune(store, keep, now, limit, removed_out, err) &&
+           follow(store);
 }
 
 static bool check_schedule(const char *name, struct error *err)
@@ -354,7 +329,8 @@ bool store_cron_enqueue(struct store *store, const char *name, usec_t slot, stru
 {
     return is_open(store, err) && job_validate(job, store->max_payload, err) &&
            check_schedule(name, err) &&
-           store->driver->cron_enqueue(store, name, slot, job, now, stored_out, err);
+           store->driver->cron_enqueue(store, name, slot, job, now, stored_out, err) &&
+           follow(store);
 }
 
 bool store_cron_last(struct store *store, const char *name, usec_t now, usec_t *slot_out,
@@ -382,7 +358,7 @@ bool store_pool_register(struct store *store, const struct pool *pool, usec_t no
 
 bool store_pools(struct store *store, struct pool_list *pools_out, struct error *err)
 {
-    return is_open(store, err) && store->driver->pools(store, pools_out, err);
+    return is_open(store, err) && store->driver->pools(store, pools_out, err) && follow(store);
 }
 
 bool store_pool_remove(struct store *store, const char *name, struct error *err)
@@ -454,7 +430,7 @@ bool store_failures(struct store *store, size_t limit, struct job_list *jobs_out
 
 bool store_stats(struct store *store, struct queue_stats_list *stats_out, struct error *err)
 {
-    return is_open(store, err) && store->driver->stats(store, stats_out, err);
+    return is_open(store, err) && store->driver->stats(store, stats_out, err) && follow(store);
 }
 
 bool store_cancel(struct store *store, const struct uuid *ids, size_t count, usec_t now,

@@ -20,6 +20,7 @@
 #include "job/lease.h"
 #include "job/settlement.h"
 #include "job/state.h"
+#include "store/timekeeper.h"
 
 struct store;
 
@@ -33,6 +34,9 @@ struct store_options {
     size_t max_payload; /* 0 is JOB_PAYLOAD_DEFAULT */
     usec_t deadline;    /* of each call once it is open: after so long it gives up; 0 is 5 s, and
                          * nothing is longer */
+    /* What the caller knew of the database's clock through another handle, and will know through
+     * this one; NULL: nothing, and it holds no leases. */
+    struct timekeeper *clock;
 };
 
 /* Whether this build has a backend for such a URL, which takes its options; nothing is opened. */
@@ -76,9 +80,22 @@ bool store_durability(struct store *store, char text[STORE_DURABILITY_SIZE], boo
 const char *store_name(const struct store *store);
 
 /* The database's clock. store_now() goes by what was measured when the store was opened, and every
- * few seconds since: this machine's clock may be wrong, and may be set, as it likes. */
+ * few seconds since, by whatever was called: this machine's clock may be wrong, and may be set, as
+ * it likes. After the database's was set, who holds leases goes by both for a while: timekeeper.h.
+ */
 bool store_read_clock(struct store *store, usec_t *now_out, struct error *err) MUST_CHECK;
-usec_t store_now(const struct store *store);
+usec_t store_now(struct store *store);
+
+/* Measures it, if that was so long ago: for those who are about to take something back. */
+bool store_follow_clock(struct store *store, usec_t age, struct error *err) MUST_CHECK;
+
+/* How long a lease that ends then is ours, whichever clock somebody goes by. */
+usec_t store_lease_left(struct store *store, usec_t expires_at);
+
+/* For people: what is known of it; and how far this machine's clock is ahead, as far as that is
+ * certain. 0 where the database is on this machine. */
+const struct timekeeper *store_clock(const struct store *store);
+usec_t store_clock_error(const struct store *store);
 
 /* ---- the path of a job, in order ---- */
 

@@ -158,7 +158,10 @@ class WrongClock:
         self.assertEqual(set(shown), set(pools))
         beats = sorted(moment(pool["beat_at"]) for pool in shown.values())
         self.assertLess(beats[-1] - beats[0], 600)
-        for pool in pools.values():
+        for name, pool in pools.items():
+            told = [event["ahead_ms"] for event in pool.events("clock_off")]
+            self.assertEqual([round(int(ahead) / 3600000) for ahead in told],
+                             {"right": [], "fast": [1], "slow": [-1]}[name])
             self.assertEqual(pool.events("pool_removed") + pool.events("lease_lost"), [])
             self.assertEqual(pool.stop(), 0)
 

@@ -51,7 +51,7 @@ static const struct {
     {"store", {
         conninfo_suite, heads_suite, listing_suite, redis_address_suite, redis_class_suite,
         redis_cluster_suite, redis_names_suite, redis_record_suite, redis_show_suite, scratch_suite,
-        sqlstate_suite, url_suite}},
+        sqlstate_suite, timekeeper_suite, url_suite}},
     {"dispatcher", {
         mix_suite, obituary_suite, on_dead_suite, outbox_suite, queues_suite, room_suite,
         starts_suite}},

@@ -110,6 +110,7 @@ Suite *redis_record_suite(void);
 Suite *redis_show_suite(void);
 Suite *scratch_suite(void);
 Suite *sqlstate_suite(void);
+Suite *timekeeper_suite(void);
 Suite *url_suite(void);
 
 /* dispatcher */
