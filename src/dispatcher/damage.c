@@ -13,6 +13,9 @@
 /* For a worker to show what it has just started, and for us to be told of a worker. */
 #define PATIENCE USEC_PER_SEC
 
+/* For a worker that has lost its slot as well to end: it may be the one that runs the job. */
+#define LONG_PATIENCE (10 * USEC_PER_SEC)
+
 static bool is_wrong(const struct dispatcher *dispatcher, const struct flight *flight)
 {
     uint32_t serial;
@@ -49,6 +52,27 @@ static const struct worker_link *find_runner(const struct dispatcher *dispatcher
     return NULL;
 }
 
+static bool shows_itself(const struct dispatcher *dispatcher, uint32_t serial)
+{
+    const struct scoreboard *board = dispatcher->process->scoreboard;
+    struct slot slot;
+
+    for (size_t i = 0; i < scoreboard_slots(board); i++) {
+        if (scoreboard_read(board, i, &slot) && slot.serial == serial)
+            return true;
+    }
+    return false;
+}
+
+static usec_t patience(const struct dispatcher *dispatcher)
+{
+    for (const struct worker_link *link = dispatcher->workers.first; link; link = link->next) {
+        if (!link->has_ended && !shows_itself(dispatcher, link->serial))
+            return LONG_PATIENCE;
+    }
+    return PATIENCE;
+}
+
 static bool set_right(struct dispatcher *dispatcher, struct flight *flight, struct error *err)
 {
     const struct worker_link *runner = find_runner(dispatcher, flight->hold);
@@ -76,7 +100,8 @@ bool damage_check(struct dispatcher *dispatcher, struct error *err)
         }
         if (flight->wrong_since == 0)
             flight->wrong_since = now;
-        if (now - flight->wrong_since < PATIENCE)
+        if (now - flight->wrong_since < PATIENCE ||
+            now - flight->wrong_since < patience(dispatcher))
             continue;
         if (!set_right(dispatcher, flight, err))
             return false;

@@ -151,6 +151,8 @@ static void obey(void *context, const struct order *order, int fd)
     case ORDER_STOP:
         stop_all(dispatcher);
         return;
+    case ORDER_PULSE: /* process.c answers */
+        return;
     case ORDER_EXIT:
         end(dispatcher, PROCESS_OK);
         return;

@@ -24,6 +24,7 @@ static enum outcome_kind kind_of(const struct obituary_facts *facts)
     switch (end->killed_for) {
     case KILL_NONE:
     case KILL_TIMEOUT:
+    case KILL_STOPPED:
         return OUTCOME_FAILED;
     case KILL_CANCEL:
         return OUTCOME_CANCELLED;
@@ -53,6 +54,8 @@ static const char *say_cause(const struct obituary_facts *facts, char text[CAUSE
     if (end->killed_for == KILL_TIMEOUT)
         snprintf(text, CAUSE_SIZE, "timed out after %s",
                  units_format_duration(facts->timeout, duration));
+    else if (end->killed_for == KILL_STOPPED)
+        snprintf(text, CAUSE_SIZE, "killed after a signal had stopped it");
     else if (WIFSIGNALED(end->status))
         say_signal(WTERMSIG(end->status), text);
     else if (plugin_id_path(facts->config, end->plugin))

@@ -290,6 +290,7 @@ bool birth_fork(struct child_seat *seat, struct error *err)
     seat->started_at = clock_boot();
     seat->is_ready = seat->is_retiring = false;
     seat->overrun = (struct overrun){0};
+    pulse_reset(seat);
     if (!sockets_open(&sockets, role, err) ||
         !(role->works ? fork_worker : fork_one)(seat, &sockets, role, err))
         return error_prefix(err, "start %s", seat->name);

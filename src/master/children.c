@@ -43,6 +43,9 @@ static void hear_report(struct child_seat *seat, const struct report *report)
         if (seat->role == ROLE_DISPATCHER)
             trays_return(seat->master->trays, ledger_settle(&seat->master->ledger, report->serial));
         return;
+    case REPORT_PULSE:
+        pulse_note_answer(seat);
+        return;
     }
 }
 
@@ -192,6 +195,7 @@ static void vacate(struct child_seat *seat)
     close(seat->control);
     seat->control = -1;
     seat->pid = 0;
+    pulse_reset(seat);
     scoreboard_leave(seat->master->scoreboard, seat->slot);
     if (seat->number > 0)
         tray_leave(seat->master->trays, seat->tray);
@@ -302,15 +306,28 @@ void children_start_all(struct master *master)
     }
 }
 
+/* Whether it lives, and was only stopped or goes on; of those that are not ours nothing is noted.
+ */
+static bool note_standstill(struct child_seat *seat, int status)
+{
+    if (seat && WIFSTOPPED(status))
+        pulse_note_stopped(seat);
+    if (seat && WIFCONTINUED(status))
+        pulse_note_continued(seat);
+    return WIFSTOPPED(status) || WIFCONTINUED(status);
+}
+
 /* Whoever is not ours was left behind by a worker that died, or was here before us. */
 void children_reap(struct master *master)
 {
     int status;
     pid_t pid;
 
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
         struct child_seat *seat = find(&master->children, pid);
 
+        if (note_standstill(seat, status))
+            continue;
         if (seat)
             bury(seat, status);
         else if (!upgrade_note_end(master, pid, status))
@@ -399,6 +416,11 @@ void children_retire(struct child_seat *seat)
         return;
     seat->is_retiring = true;
     tell(seat, ORDER_RETIRE);
+}
+
+void children_ask(struct child_seat *seat)
+{
+    tell(seat, ORDER_PULSE);
 }
 
 void children_dismiss(struct child_seat *seat)

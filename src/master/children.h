@@ -81,6 +81,9 @@ void children_fill(struct child_seat *seat);
 /* Tells it, once, to make room for the next one, if it runs. */
 void children_retire(struct child_seat *seat);
 
+/* Asks it for a sign of life. */
+void children_ask(struct child_seat *seat);
+
 /* Tells it to exit, if it runs. */
 void children_dismiss(struct child_seat *seat);
 

@@ -28,7 +28,7 @@
 static const char *const reason_names[] = {
     [KILL_NONE] = "none",     [KILL_TIMEOUT] = "timeout",
     [KILL_CANCEL] = "cancel", [KILL_LOST_LEASE] = "lost_lease",
-    [KILL_DRAIN] = "drain",
+    [KILL_DRAIN] = "drain",   [KILL_STOPPED] = "stopped",
 };
 
 enum kill_reason overrun_reason(const struct overrun_facts *facts)
@@ -194,4 +194,11 @@ struct worker_end overrun_end_of(const struct child_seat *seat, int status)
         .killed_hold = was_killed ? overrun->hold : HOLD_NONE,
         .hold = seat->number > 0 ? hold_of(seat) : HOLD_NONE,
     };
+}
+
+void overrun_note_stopped(struct child_seat *seat)
+{
+    if (seat->number > 0 && !seat->overrun.is_killed)
+        seat->overrun =
+            (struct overrun){.reason = KILL_STOPPED, .hold = hold_of(seat), .is_killed = true};
 }

@@ -46,6 +46,9 @@ void overrun_start(struct master *master);
 /* At once: the pool stops. */
 void overrun_look(struct master *master);
 
+/* A worker is about to be killed because it is stopped, and what it runs with it. */
+void overrun_note_stopped(struct child_seat *seat);
+
 /* How a worker that has ended did so. Before its slot is cleared. */
 struct worker_end overrun_end_of(const struct child_seat *seat, int status);
 

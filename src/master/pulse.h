@@ -1,9 +1,16 @@
 /*
  * pulse.h - finds processes that hang: alive for the system, and doing nothing.
  *
- * The dispatcher and the heartbeater count what they do on the scoreboard. One whose count stands
- * still for too long is killed, and started anew like any other that died: without the dispatcher
- * no job would run, and the heartbeater would keep the leases of those that it holds.
+ *     stopped     by a signal, as the system tells their parent: killed after a few seconds. It may
+ *                 be a job that stopped its worker; nobody else would ever end that job
+ *     silent      every process is asked for a sign of life now and then, and its loop answers.
+ *                 One that owes an answer for too long is killed. A worker inside a plugin cannot
+ *                 answer: overrun.c looks after that
+ *
+ * Who was killed is started anew like any other that died: without the dispatcher no job would run,
+ * without the heartbeater all leases would end, without a scheduler none would become due.
+ *
+ * Time in which the master itself was stopped, or the machine slept, is counted against nobody.
  */
 #ifndef MASTER_PULSE_H
 #define MASTER_PULSE_H
@@ -11,19 +18,33 @@
 #include "base/base.h"
 #include "process/loop.h"
 
+struct child_seat;
 struct master;
 
-/* What was seen of one process. Zeroed: nothing. */
+/* What was seen of the process in a seat. Zeroed: it is well. */
 struct pulse {
-    uint32_t serial;
-    int64_t count;
-    usec_t since; /* boot time at which the count was first seen */
+    usec_t asked_at;   /* boot time; 0: it owes no answer */
+    usec_t stopped_at; /* boot time; 0: it is not */
+    struct loop_timer stop_timer;
 };
 
-/* Notes what is seen at `now`; true when it has stood still for `limit`. */
-bool pulse_stands_still(struct pulse *pulse, uint32_t serial, int64_t count, usec_t now,
-                        usec_t limit);
+/* What to do about one that may owe an answer. */
+enum pulse_step {
+    PULSE_ASK,
+    PULSE_WAIT,
+    PULSE_KILL,
+};
+
+/* At `now`; `is_excused`: it cannot answer where it is. */
+enum pulse_step pulse_judge(struct pulse *pulse, bool is_ready, bool is_excused, usec_t now);
 
 void pulse_start(struct master *master);
+
+/* A process is forked into the seat. */
+void pulse_reset(struct child_seat *seat);
+
+void pulse_note_answer(struct child_seat *seat);
+void pulse_note_stopped(struct child_seat *seat);
+void pulse_note_continued(struct child_seat *seat);
 
 #endif

@@ -43,18 +43,20 @@ enum order_kind {
     ORDER_DRAIN,          /* dispatcher: as pause, and exit when nothing is held */
     ORDER_STOP,           /* dispatcher: as drain, and stop what runs */
     ORDER_EXIT,           /* the others: finish what is at hand, and exit with 0 */
+    ORDER_PULSE,          /* anybody: answer with REPORT_PULSE */
     ORDER_RETIRE, /* anybody: another one takes this place. A service leaves all as it is and
                    * exits with PROCESS_RETIRED; a worker first finishes what it runs, and
                    * what waits in its socket */
 };
 
-/* Why the master killed a worker that was inside a plugin. */
+/* Why the master killed a worker. */
 enum kill_reason {
     KILL_NONE, /* it did not */
     KILL_TIMEOUT,
     KILL_CANCEL,
     KILL_LOST_LEASE,
     KILL_DRAIN,
+    KILL_STOPPED, /* a signal had stopped it, inside of a plugin or not */
 };
 
 /* How a worker ended. */
@@ -78,6 +80,7 @@ struct order {
 enum report_kind {
     REPORT_READY,
     REPORT_WORKER_SETTLED, /* dispatcher: nothing of that worker's is left to settle */
+    REPORT_PULSE,          /* its loop turns */
 };
 
 struct report {

@@ -50,8 +50,22 @@ static void lose_master(struct process *process)
         _exit(PROCESS_FAILED);
 }
 
+/* That we are here to hear it is the answer. */
+static void show_pulse(struct process *process)
+{
+    const struct report report = {.kind = REPORT_PULSE, .serial = process->serial};
+    struct error err;
+
+    if (!process_report(process, &report, &err))
+        process_stop(process, process_fail(&err));
+}
+
 static void follow(struct process *process, const struct order *order, int fd)
 {
+    if (order->kind == ORDER_PULSE) {
+        show_pulse(process);
+        return;
+    }
     if (process->obey) {
         process->obey(process->context, order, fd);
         return;

@@ -2,8 +2,10 @@
 Jobs that do to their worker, and to its pool, what no job should: it costs them, and nobody else.
 """
 import json
+import os
+import time
 import unittest
-from signal import SIGABRT
+from signal import SIGABRT, SIGCONT, SIGSTOP
 
 from daemon import descendants, is_alive, title, wait_for
 from plugins import SANITIZER, plugin
@@ -125,6 +127,53 @@ class DeathOfTheMaster(HostileCase):
         self.enqueue("stops")
         self.wait_held()
         self.wait_gone(pool)
+
+
+class Standstill(HostileCase):
+    """Processes that a signal has stopped; it takes five seconds until that is too long."""
+
+    STOPS = {"command": "kill -STOP $PPID; " + HOLD, "timeout": "1h", "max_attempts": 1}
+
+    def test_a_job_that_stops_its_worker_has_failed_or_is_cancelled_and_the_next_is_done(self):
+        pool = self.start_hostile({"num_workers": 3}, stops=self.STOPS)
+        fails, cancelled = self.enqueue("stops"), self.enqueue("stops")
+        self.wait_held(2)
+        plugin_job = self.enqueue("stop_self")
+        self.ok("cancel", cancelled)
+        job = self.wait_state(fails, "dead")
+        self.assertRegex(job["last_error"], "worker [123] was killed after a signal had stopped it "
+                                            "while it ran the job")
+        self.assertEqual((job["attempts"], job["executions"], job["stalls"]), (1, 1, 0))
+        self.wait_state(cancelled, "cancelled")
+        self.assertEqual(self.wait_state(plugin_job, "dead")["last_error"],
+                         "killed after a signal had stopped it in plugin hostile")
+        self.run_job("done")
+        self.assertEqual(pool.stop(), 0)
+
+    def test_every_process_that_is_stopped_is_replaced(self):
+        pool = self.start_hostile()
+        before = pool.processes()
+        for pid in before.values():
+            os.kill(pid, SIGSTOP)
+        for name, pid in before.items():
+            pool.wait_replaced(name, pid)
+        self.assertEqual({entry["name"] for entry in pool.events("process_hangs", state="stopped")},
+                         set(before))
+        self.run_job("done")
+        self.assertEqual(pool.stop(), 0)
+
+    def test_a_pool_that_is_stopped_as_a_whole_kills_nobody_when_it_goes_on(self):
+        pool = self.start_hostile({"lease": "60s"})
+        before = pool.processes()
+        tree = [*before.values(), pool.pid]  # the master sees them stop, and has to wait itself
+        for pid in tree:
+            os.kill(pid, SIGSTOP)
+        end = time.monotonic() + 5.5
+        wait_for(lambda: time.monotonic() > end, "more than they may be stopped")
+        for pid in reversed(tree):
+            os.kill(pid, SIGCONT)
+        self.run_job("done")
+        self.assertEqual((pool.processes(), pool.events("process_hangs")), (before, []))
 
 
 if __name__ == "__main__":

@@ -57,15 +57,15 @@ class Regressions(DaemonCase):
         os.kill(processes["worker 1"], signal.SIGSTOP)
         job = self.enqueue("long")
         self.wait_state(job, "running")
-        for name in ("dispatcher", "heartbeater"):
-            os.kill(processes[name], signal.SIGSTOP)
+        for pid in (first.pid, processes["dispatcher"], processes["heartbeater"]):
+            os.kill(pid, signal.SIGSTOP)
         second = self.start().wait_ready()
         second.wait_event("job_stalled")
         wait_for(lambda: os.path.exists(self.path("starts")), "the run of the second pool")
         os.kill(processes["worker 1"], signal.SIGCONT)
         wait_for(lambda: self.is_asleep(processes["worker 1"]), "the worker to be done with it")
-        for name in ("dispatcher", "heartbeater"):
-            os.kill(processes[name], signal.SIGCONT)
+        for pid in (processes["dispatcher"], processes["heartbeater"], first.pid):
+            os.kill(pid, signal.SIGCONT)
         self.wait_state(job, "done")
         with open(self.path("starts"), encoding="utf-8") as starts:
             self.assertEqual(len(starts.read().split()), 1)

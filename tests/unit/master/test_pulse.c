@@ -1,37 +1,50 @@
+/*
+ * test_pulse.c - who owes an answer, and for how long.
+ */
 #include "master/pulse.h"
 #include "suites.h"
 
 #include <check.h>
 
-#define LIMIT (60 * USEC_PER_SEC)
-#define START (1000 * USEC_PER_SEC)
+#define SECONDS(n) ((n)*USEC_PER_SEC)
+#define START      SECONDS(1000)
 
-START_TEST(a_count_that_moves_is_well)
+START_TEST(one_that_owes_nothing_is_asked)
 {
     struct pulse pulse = {0};
 
-    for (int64_t i = 0; i < 100; i++)
-        ck_assert(!pulse_stands_still(&pulse, 7, i, START + i * 10 * USEC_PER_SEC, LIMIT));
+    ck_assert_int_eq(pulse_judge(&pulse, true, false, START), PULSE_ASK);
+    ck_assert_int_eq(pulse_judge(&pulse, true, false, START + SECONDS(10)), PULSE_WAIT);
+    pulse.asked_at = 0; /* it has answered */
+    ck_assert_int_eq(pulse_judge(&pulse, true, false, START + SECONDS(500)), PULSE_ASK);
 }
 END_TEST
 
-START_TEST(a_count_that_stands_still_for_the_limit_hangs)
+START_TEST(one_that_is_silent_for_a_minute_hangs)
 {
-    struct pulse pulse = {0};
+    struct pulse pulse = {.asked_at = START};
 
-    ck_assert(!pulse_stands_still(&pulse, 7, 5, START, LIMIT));
-    ck_assert(!pulse_stands_still(&pulse, 7, 5, START + LIMIT - 1, LIMIT));
-    ck_assert(pulse_stands_still(&pulse, 7, 5, START + LIMIT, LIMIT));
+    ck_assert_int_eq(pulse_judge(&pulse, true, false, START + SECONDS(60) - 1), PULSE_WAIT);
+    ck_assert_int_eq(pulse_judge(&pulse, true, false, START + SECONDS(60)), PULSE_KILL);
 }
 END_TEST
 
-START_TEST(the_next_process_is_not_blamed_for_the_last_one)
+START_TEST(one_that_is_starting_has_more_time)
 {
-    struct pulse pulse = {0};
+    struct pulse pulse = {.asked_at = START};
 
-    ck_assert(!pulse_stands_still(&pulse, 7, 5, START, LIMIT));
-    ck_assert(!pulse_stands_still(&pulse, 8, 5, START + LIMIT, LIMIT));
-    ck_assert(!pulse_stands_still(&pulse, 8, 5, START + LIMIT + 1, LIMIT));
+    ck_assert_int_eq(pulse_judge(&pulse, false, false, START + SECONDS(599)), PULSE_WAIT);
+    ck_assert_int_eq(pulse_judge(&pulse, false, false, START + SECONDS(600)), PULSE_KILL);
+}
+END_TEST
+
+START_TEST(one_that_cannot_answer_is_not_blamed_for_the_time_that_it_could_not)
+{
+    struct pulse pulse = {.asked_at = START};
+
+    ck_assert_int_eq(pulse_judge(&pulse, true, true, START + SECONDS(3000)), PULSE_WAIT);
+    ck_assert_int_eq(pulse_judge(&pulse, true, false, START + SECONDS(3059)), PULSE_WAIT);
+    ck_assert_int_eq(pulse_judge(&pulse, true, false, START + SECONDS(3060)), PULSE_KILL);
 }
 END_TEST
 
@@ -40,9 +53,10 @@ Suite *pulse_suite(void)
     Suite *suite = suite_create("master/pulse");
     TCase *cases = tcase_create("pulse");
 
-    tcase_add_test(cases, a_count_that_moves_is_well);
-    tcase_add_test(cases, a_count_that_stands_still_for_the_limit_hangs);
-    tcase_add_test(cases, the_next_process_is_not_blamed_for_the_last_one);
+    tcase_add_test(cases, one_that_owes_nothing_is_asked);
+    tcase_add_test(cases, one_that_is_silent_for_a_minute_hangs);
+    tcase_add_test(cases, one_that_is_starting_has_more_time);
+    tcase_add_test(cases, one_that_cannot_answer_is_not_blamed_for_the_time_that_it_could_not);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -43,6 +43,7 @@ static const struct order orders[] = {
     {ORDER_DRAIN, 0, 0, 0, 0, {0}},
     {ORDER_STOP, 0, 0, 0, 0, {0}},
     {ORDER_EXIT, 0, 0, 0, 0, {.status = -1}},
+    {ORDER_PULSE, 0, 0, 0, 0, {0}},
     {ORDER_RETIRE, 0, 0, 0, 0, {0}},
 };
 
@@ -162,7 +163,7 @@ static const struct {
     unsigned last;
 } kinds[] = {
     {"order", send_order, receive_order, ORDER_RETIRE},
-    {"report", send_report, receive_report, REPORT_WORKER_SETTLED},
+    {"report", send_report, receive_report, REPORT_PULSE},
     {"halt", send_halt, receive_halt, HALT_DRAIN},
 };
 

@@ -66,15 +66,20 @@ static void start(void (*wish)(struct process *process))
     control = ends[0];
 }
 
-static void await_ready(void)
+static void await_report(enum report_kind kind)
 {
     struct pollfd readable = {.fd = control, .events = POLLIN};
     struct report report;
 
     ck_assert_int_eq(poll(&readable, 1, PATIENCE_MS), 1);
     ck_assert_int_eq(report_receive(control, &report, &err), DELIVERY_DONE);
-    ck_assert_int_eq(report.kind, REPORT_READY);
+    ck_assert_int_eq(report.kind, kind);
     ck_assert_uint_eq(report.serial, 7);
+}
+
+static void await_ready(void)
+{
+    await_report(REPORT_READY);
 }
 
 static void give(const struct order *order)
@@ -95,6 +100,19 @@ START_TEST(a_process_reports_ready_and_exits_when_told)
 {
     start(NULL);
     await_ready();
+    give(&(struct order){.kind = ORDER_EXIT});
+    expect_exit(PROCESS_OK);
+}
+END_TEST
+
+START_TEST(a_process_whose_loop_turns_gives_a_sign_of_life_when_asked)
+{
+    start(NULL);
+    await_ready();
+    for (int i = 0; i < 3; i++) {
+        give(&(struct order){.kind = ORDER_PULSE});
+        await_report(REPORT_PULSE);
+    }
     give(&(struct order){.kind = ORDER_EXIT});
     expect_exit(PROCESS_OK);
 }
@@ -179,6 +197,7 @@ Suite *process_suite(void)
     TCase *signals = tcase_create("signals");
 
     tcase_add_test(orders, a_process_reports_ready_and_exits_when_told);
+    tcase_add_test(orders, a_process_whose_loop_turns_gives_a_sign_of_life_when_asked);
     tcase_add_test(orders, orders_go_to_whoever_obeys_them);
     tcase_add_test(orders, an_order_that_is_not_for_it_is_passed_over);
     tcase_add_test(orders, a_process_ends_when_its_master_is_gone);
