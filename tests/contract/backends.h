@@ -82,6 +82,11 @@ struct backdoor {
 
     /* From now on the handle enqueues as producers do; NULL: there is no such way. */
     void (*by_sql)(struct store *store);
+
+    /* A transaction of a producer's own, that has enqueued a job and not been committed yet; and
+     * its commit. NULL: there is no such thing. */
+    void *(*produce)(const char *url, const char *queue);
+    void (*commit)(void *transaction);
 };
 
 struct backend {

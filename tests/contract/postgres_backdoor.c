@@ -223,6 +223,22 @@ static int64_t deadlocks(const char *url)
     return count;
 }
 
+static void *produce(const char *url, const char *queue)
+{
+    PGconn *conn = enter(url);
+    char sql[256];
+
+    snprintf(sql, sizeof sql, "BEGIN; SELECT enqueue('work', queue => '%s')", queue);
+    execute(conn, sql);
+    return conn;
+}
+
+static void commit(void *transaction)
+{
+    execute(transaction, "COMMIT");
+    PQfinish(transaction);
+}
+
 void postgres_drop_schemas(const char *url, const char *prefix)
 {
     PGconn *conn = connect_to(url);
@@ -248,4 +264,6 @@ const struct backdoor postgres_backdoor = {
     .block = block,
     .deadlocks = deadlocks,
     .by_sql = postgres_adopt,
+    .produce = produce,
+    .commit = commit,
 };

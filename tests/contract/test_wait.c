@@ -4,6 +4,7 @@
  * Nothing here is about how long it takes. A timeout is so long that only a wake-up that never
  * came can reach it, or so short that it is reached at once.
  */
+#include "base/clock.h"
 #include "bring.h"
 #include "companion.h"
 #include "contract.h"
@@ -328,6 +329,92 @@ START_TEST(the_descriptor_is_readable_when_something_may_be_ready)
 }
 END_TEST
 
+/* ---- producers with transactions of their own ---- */
+
+/* The clock of these jobs is the server's. */
+static bool take_produced(struct scene *scene)
+{
+    CLEANUP(job_list_done) struct job_list taken = {0};
+    struct reservation wanted = scene_wants(scene, 1);
+
+    scene_reserve(scene, &wanted, clock_wall() + USEC_PER_DAY, &taken);
+    return taken.count == 1;
+}
+
+/* One ring may be for several jobs, so it looks before it waits. */
+static void wait_for_produced(struct scene *scene)
+{
+    while (!take_produced(scene))
+        ck_assert_msg(wait_for(scene, LONG), "a wake-up was lost");
+}
+
+START_TEST(a_transaction_that_was_open_before_the_wait_ends_it_with_its_commit)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    const struct backdoor *backdoor = scene_backend()->backdoor;
+
+    if (backdoor->produce == NULL)
+        return;
+    void *transaction = backdoor->produce(scene.url, scene.queue);
+    ck_assert(wait_for(&scene, 0));
+    ck_assert(!take_produced(&scene));
+    backdoor->commit(transaction);
+    ck_assert_msg(wait_for(&scene, LONG), "a wake-up was lost");
+    wait_for_produced(&scene);
+}
+END_TEST
+
+START_TEST(a_transaction_that_begins_during_the_wait_ends_it_with_its_commit)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    const struct backdoor *backdoor = scene_backend()->backdoor;
+
+    if (backdoor->produce == NULL)
+        return;
+    quiet(&scene);
+    ck_assert(!take_produced(&scene));
+    void *transaction = backdoor->produce(scene.url, scene.queue);
+    ck_assert(!wait_for(&scene, 0));
+    backdoor->commit(transaction);
+    ck_assert_msg(wait_for(&scene, LONG), "a wake-up was lost");
+    wait_for_produced(&scene);
+}
+END_TEST
+
+#define PRODUCERS 3
+#define PRODUCED  40 /* by each */
+
+static void produce_on_and_on(struct companion *parent, const struct scene *scene,
+                              const void *context)
+{
+    const struct backdoor *backdoor = scene_backend()->backdoor;
+
+    (void)parent;
+    (void)context;
+    for (int i = 0; i < PRODUCED; i++) {
+        void *transaction = backdoor->produce(scene->url, scene->queue);
+        clock_sleep(i % 4 * USEC_PER_MSEC);
+        backdoor->commit(transaction);
+    }
+}
+
+/* Some fall into the moment between the last look and the sleep, others are open meanwhile. */
+START_TEST(no_commit_of_many_producers_is_missed)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    struct companion producers[PRODUCERS];
+
+    if (scene_backend()->backdoor->produce == NULL)
+        return;
+    for (size_t i = 0; i < PRODUCERS; i++)
+        producers[i] = companion_start(&scene, produce_on_and_on, NULL);
+    for (size_t i = 0; i < PRODUCERS * PRODUCED; i++)
+        wait_for_produced(&scene);
+    for (size_t i = 0; i < PRODUCERS; i++)
+        companion_end(&producers[i]);
+}
+END_TEST
+
 Suite *wait_suite(void)
 {
     Suite *suite = suite_create("wait");
@@ -340,5 +427,8 @@ Suite *wait_suite(void)
     tcase_add_test(group, a_wait_that_nothing_ends_times_out);
     tcase_add_test(group, a_wait_without_end_is_ended_by_the_bell_alone);
     tcase_add_test(group, the_descriptor_is_readable_when_something_may_be_ready);
+    tcase_add_test(group, a_transaction_that_was_open_before_the_wait_ends_it_with_its_commit);
+    tcase_add_test(group, a_transaction_that_begins_during_the_wait_ends_it_with_its_commit);
+    tcase_add_test(group, no_commit_of_many_producers_is_missed);
     return suite;
 }

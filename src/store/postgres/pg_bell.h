@@ -11,6 +11,13 @@
  *                                              v             wait: armed first
  *                                          disarmed, rung -------------------> armed, quiet
  *
+ * A producer in a transaction of its own (taskharbor.enqueue()) can ring only with its commit, and
+ * that costs: so it does not when nobody sleeps while it enqueues. Who then falls asleep before
+ * that commit hears nothing. So whoever arms the bell asks whether such a transaction is open, and
+ * while one is looks for itself: after 2 ms, and then less and less often, each second at least.
+ * And who has just got jobs while producers are at it does not arm the bell yet, but looks again
+ * after 2 ms: as long as jobs keep coming, nobody rings at all.
+ *
  * Notifications come through the connection that everything else uses, so the descriptor to poll is
  * an epoll of its socket and of an eventfd that says what was heard on the way.
  */
@@ -23,11 +30,15 @@
 struct postgres;
 
 struct pg_bell {
-    int epoll_fd; /* -1: nobody has ever waited */
-    int event_fd; /* readable while `rung` */
-    int socket;   /* in the epoll; -1: none */
-    bool armed;   /* LISTEN and the lock, both of this connection */
-    bool rung;    /* since the last wait */
+    int epoll_fd;        /* -1: nobody has ever waited */
+    int event_fd;        /* readable while `rung` */
+    int timer_fd;        /* when to look without having heard anything */
+    int socket;          /* in the epoll; -1: none */
+    usec_t pause;        /* until then, when it was last set; 0: it is not */
+    int looks;           /* in vain, since the last one that brought jobs */
+    usec_t producing_at; /* clock_boot() when somebody was last seen to produce */
+    bool armed;          /* LISTEN and the lock, both of this connection */
+    bool rung;           /* since the last wait */
 };
 
 void pg_bell_init(struct pg_bell *bell);
@@ -44,6 +55,12 @@ void pg_bell_ring(struct postgres *postgres);
 
 /* A statement of ours rings: it wakes the others, and this wakes us. */
 void pg_bell_rings(struct postgres *postgres);
+
+/* Jobs were found. */
+void pg_bell_found(struct pg_bell *bell);
+
+/* Nobody has to ring for us any more. */
+void pg_bell_disarmed(struct pg_bell *bell);
 
 /* Whether the next statement should disarm it. */
 bool pg_bell_is_idle(const struct pg_bell *bell);

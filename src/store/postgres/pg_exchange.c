@@ -269,6 +269,8 @@ static bool settle_and_reserve(struct exchange exchange, bool together, struct e
     /* Whoever tries again with the same list must not find jobs in it that were never leased. */
     if (!done && exchange.wanted != NULL)
         exchange.jobs->count = exchange.first;
+    if (done && exchange.wanted != NULL && exchange.jobs->count > exchange.first)
+        pg_bell_found(&exchange.postgres->bell);
     if (done && exchange.rings)
         pg_bell_ring(exchange.postgres);
     exchange_done(&exchange);

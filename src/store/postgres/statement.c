@@ -316,7 +316,7 @@ static bool talk(struct statement *statement, usec_t deadline, struct reply *rep
         !wire_flush(postgres->conn, deadline))
         return false;
     if (disarms) {
-        postgres->bell.armed = false;
+        pg_bell_disarmed(&postgres->bell);
         if (!collect_plain(postgres, SQL_DISARM, deadline))
             return false;
     }

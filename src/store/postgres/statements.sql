@@ -24,7 +24,9 @@ WHERE p.pronamespace = current_schema()::regnamespace AND p.proname = 'enqueue' 
 -- name: ring
 SELECT ring()
 -- name: arm
-SELECT pg_advisory_lock_shared(lock_class(0), 0)
+SELECT armed, producing FROM arm($1::int)
+-- name: is_producing
+SELECT is_producing()
 -- name: disarm
 SELECT pg_advisory_unlock_shared(lock_class(0), 0)
 -- name: channel

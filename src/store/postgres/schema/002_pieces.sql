@@ -23,8 +23,8 @@
 
 -- ---- advisory locks ----
 
--- What is locked: 0 the bell, 1 a queue, 2 a pool, 3 a turn, 4 retention, which only is tried. None of
--- them can be found out without lock_space.
+-- What is locked: 0 the bell (0 by who sleeps, 1 by who produces), 1 a queue, 2 a pool, 3 a turn, 4
+-- retention, which only is tried. None of them can be found out without lock_space.
 CREATE FUNCTION lock_class(what int) RETURNS int LANGUAGE sql STABLE AS $$
     SELECT base + what FROM lock_space;
 $$;
@@ -118,6 +118,45 @@ BEGIN
         PERFORM pg_advisory_unlock(lock_class(0), 0);
     ELSE
         PERFORM pg_notify('taskharbor_' || 'queue'::regclass::oid, '');
+    END IF;
+END $$;
+
+-- Wakes whoever sleeps, inside of a transaction of somebody else's. NOTIFY makes all who use it commit
+-- one after the other, so it is done only when somebody sleeps by now. Who does not sleep yet, and
+-- does before the commit, would not hear of it: that is what our second lock is for, which is
+-- held to the end of the transaction. is_producing() tells it to whoever goes to sleep.
+CREATE FUNCTION ring_with_commit() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF pg_try_advisory_xact_lock_shared(lock_class(0), 1)
+        AND pg_try_advisory_lock(lock_class(0), 0)
+    THEN
+        PERFORM pg_advisory_unlock(lock_class(0), 0);
+    ELSE
+        PERFORM pg_notify('taskharbor_' || 'queue'::regclass::oid, '');
+    END IF;
+END $$;
+
+-- Whether a transaction may be open that has made something ready and does not ring. One that is not
+-- is committed and can be seen.
+CREATE FUNCTION is_producing() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    IF NOT pg_try_advisory_lock(lock_class(0), 1) THEN
+        RETURN true;
+    END IF;
+    PERFORM pg_advisory_unlock(lock_class(0), 1);
+    RETURN false;
+END $$;
+
+-- Goes to sleep: from here on everybody rings but who began to produce before. One who has just had
+-- jobs of producers that go on would have them all ring: it may rather look again by itself. Such a
+-- one says patience 1 (not if somebody produces) or 2 (not yet, in any case).
+CREATE FUNCTION arm(patience int, OUT armed boolean, OUT producing boolean) LANGUAGE plpgsql AS $$
+BEGIN
+    producing := is_producing();
+    armed := patience = 0 OR (patience = 1 AND NOT producing);
+    IF armed THEN
+        PERFORM pg_advisory_lock_shared(lock_class(0), 0);
+        producing := is_producing();
     END IF;
 END $$;
 

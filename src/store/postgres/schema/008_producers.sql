@@ -172,7 +172,7 @@ BEGIN
     spec.max_stalls := nullif(spec.max_stalls, 0);
     answer := enqueue_one(spec, now_, '');
     IF answer.state = 1 AND NOT answer.existed THEN
-        PERFORM pg_notify('taskharbor_' || 'queue'::regclass::oid, '');
+        PERFORM ring_with_commit();
     END IF;
     RETURN answer;
 END $$;
