@@ -176,6 +176,39 @@ class NewQueues(OpenTransaction):
         self.assertEqual(self.sql("SELECT count(DISTINCT queue_id) FROM queue_born"), "2")
 
 
+class Strangers(OpenTransaction):
+    """Somebody who may connect to the database, and nothing else."""
+
+    def setUp(self):
+        super().setUp()
+        self.server.sql("CREATE ROLE stranger LOGIN")
+        self.addCleanup(self.server.sql, "DROP ROLE stranger")
+
+    def test_who_knows_the_tables_cannot_take_our_locks(self):
+        self.ok("migrate")
+        self.run_pools_beside("SELECT count(pg_advisory_lock(c.oid::int, o)) FROM pg_class c,"
+                              " generate_series(0, 9) o WHERE relkind = 'r'"
+                              " AND relnamespace::regnamespace::text = 'taskharbor'")
+        refused = self.server.sql("SET ROLE stranger; SELECT has_table_privilege(c.oid, 'SELECT')"
+                                  " FROM pg_class c WHERE relname = 'lock_space'")
+        self.assertEqual(refused, "f")
+
+    def test_who_knows_the_schema_cannot_keep_it_from_being_made(self):
+        self.run_pools_beside("SELECT pg_advisory_lock(hashtextextended('taskharbor taskharbor', 0))")
+
+    def run_pools_beside(self, locks):
+        with self.server.session(f"SET ROLE stranger; {locks} \\g /dev/null"):
+            self.run_job_of_each_kind()
+
+    def run_job_of_each_kind(self):
+        pool = self.start_quick({"x": {"command": ["true"]}}, queues={"default": {"max_running": 1}})
+        self.run_job("x")
+        self.run_job("x", "--key", "K")
+        self.run_job("x", "--run-at", "+1s")
+        self.assertEqual(pool.events("store_lost"), [])
+        self.assertEqual(pool.stop(), 0)
+
+
 class SlowCommits(OpenTransaction):
     def set_standby(self, name):
         self.server.sql(f"ALTER SYSTEM SET synchronous_standby_names = '{name}'")

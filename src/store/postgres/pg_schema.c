@@ -60,54 +60,47 @@ bool pg_schema_remark(struct postgres *postgres, struct store_schema *schema_out
     return true;
 }
 
-/* All of it in one string is one transaction. */
+/* All of it in one string is one transaction. Of several processes that migrate at once one gets
+ * through: the others wait for the schema or the table that it makes, or for the lock on `meta`,
+ * which nobody else can take, and then fail. */
 static void write_script(const struct postgres *postgres, int version, struct buffer *script)
 {
     buffer_printf(script, "CREATE SCHEMA IF NOT EXISTS %s;", postgres->schema);
+    if (version > 0)
+        buffer_printf(script,
+                      "LOCK TABLE meta IN ACCESS EXCLUSIVE MODE;"
+                      "DO $$ BEGIN IF (SELECT version FROM meta) <> %d THEN RAISE EXCEPTION "
+                      "'somebody else has just migrated it'; END IF; END $$;",
+                      version);
     for (int i = version; i < NEWEST; i++)
         buffer_text(script, sql_migrations[i]);
-    buffer_printf(script,
-                  "UPDATE meta SET version = %d, usable_from = %d;"
-                  "INSERT INTO meta (version, usable_from)"
-                  " SELECT %d, %d WHERE NOT EXISTS (SELECT FROM meta)",
-                  NEWEST, USABLE_FROM, NEWEST, USABLE_FROM);
+    buffer_printf(script, "DELETE FROM meta; INSERT INTO meta VALUES (%d, %d)", NEWEST,
+                  USABLE_FROM);
 }
 
-static bool apply_missing(struct postgres *postgres, usec_t deadline, struct error *err)
+static bool apply_missing(struct postgres *postgres, int version, usec_t deadline,
+                          struct error *err)
 {
     CLEANUP(buffer_done) struct buffer script = BUFFER(SCRIPT_MAX);
-    struct store_schema schema;
 
-    /* Another process may have done it while we waited for our turn. */
-    if (!pg_schema_read(postgres, &schema, err))
-        return false;
-    if (schema.version >= NEWEST)
-        return true;
-    write_script(postgres, schema.version, &script);
+    write_script(postgres, version, &script);
     return buffer_ok(&script, err) &&
            (postgres_execute(postgres, buffer_str(&script), deadline, err) ||
             error_prefix(err, "migrate schema %s to version %d", postgres->schema, NEWEST));
 }
 
-/* The lock is the session's, and ends with it at the latest. */
-static bool migrate_schema(struct postgres *postgres, struct error *err)
+/* One that failed looks whether another process has done it meanwhile. */
+static bool migrate_schema(struct postgres *postgres, int version, struct error *err)
 {
-    CLEANUP(buffer_done) struct buffer lock = BUFFER(256), unlock = BUFFER(256);
     usec_t deadline = clock_boot() + MIGRATE_DEADLINE;
+    struct store_schema schema = {0};
     struct error ignored;
 
-    buffer_printf(&lock,
-                  "SET statement_timeout = 55000;"
-                  "SELECT pg_advisory_lock(hashtextextended('taskharbor %s', 0))",
-                  postgres->schema);
-    buffer_printf(&unlock,
-                  "SELECT pg_advisory_unlock(hashtextextended('taskharbor %s', 0));"
-                  "SET statement_timeout = %d",
-                  postgres->schema, postgres_statement_timeout(postgres));
-    if (!postgres_execute(postgres, buffer_str(&lock), deadline, err))
+    if (!postgres_execute(postgres, "SET statement_timeout = 55000", deadline, err))
         return false;
-    bool applied = apply_missing(postgres, deadline, err);
-    if (!postgres_execute(postgres, buffer_str(&unlock), deadline, &ignored))
+    bool applied = apply_missing(postgres, version, deadline, err) ||
+                   (pg_schema_read(postgres, &schema, &ignored) && schema.version >= NEWEST);
+    if (!postgres_execute(postgres, "SET statement_timeout = 4500", deadline, &ignored))
         postgres_drop(postgres);
     return applied;
 }
@@ -120,7 +113,8 @@ bool pg_schema_prepare(struct postgres *postgres, const struct store_options *op
     if (!pg_schema_read(postgres, &schema, err))
         return false;
     if (schema.version < NEWEST && options->migrate) {
-        if (!migrate_schema(postgres, err) || !pg_schema_read(postgres, &schema, err))
+        if (!migrate_schema(postgres, schema.version, err) ||
+            !pg_schema_read(postgres, &schema, err))
             return false;
     }
     if (options->any_schema)
