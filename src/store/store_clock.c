@@ -50,8 +50,9 @@ bool store_clock_measure(struct store *store, struct error *err)
 
 bool store_follow_clock(struct store *store, usec_t age, struct error *err)
 {
-    return is_local(store) || clock_boot() - store->clock->asked_at < age ||
-           store_clock_measure(store, err);
+    const bool is_known = !is_local(store) && clock_boot() - store->clock->asked_at < age;
+
+    return is_known || store_clock_measure(store, err);
 }
 
 /* What has been done is done: a database that does not answer this is met by the next call. */

@@ -44,7 +44,7 @@ class ClockSteps:
 
     def test_jobs_were_stalled_when_the_clock_was_set(self):
         pools = [self.start_quick({"hold": {"command": HOLD}, "quick": {"command": ["/bin/true"]}},
-                                  {"lease": "3s"}) for _ in range(2)]
+                                  {"lease": "3s"}, retention={"done": "7d"}) for _ in range(2)]
         held = [self.enqueue("hold") for _ in range(2)]
         self.wait_held(2)
         quick = []
