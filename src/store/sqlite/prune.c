@@ -10,7 +10,7 @@
 #include "store/sqlite/query.h"
 #include "store/sqlite/sqlite_jobs.h"
 
-#define TURN    1000 /* jobs in one transaction */
+#define TURN    2500 /* jobs in one transaction: more than one exchange ends, for 10 ms */
 #define AT_ONCE 256  /* of them, read before they are removed */
 
 /* One call of sqlite_prune(). */
