@@ -26,6 +26,7 @@
 
 #define LOST_AFTER HANDOUT_CHECK_INTERVAL /* without a start, though it has been received */
 #define WAIT_MAX   USEC_PER_SEC           /* for a worker to start it */
+#define MISSED_MAX 5                      /* such jobs; then who is idle does not listen */
 
 static struct task task_of(const struct dispatcher *dispatcher, const struct flight *flight,
                            struct bytes payload)
@@ -205,6 +206,36 @@ static bool is_lost(const struct flight *flight, usec_t age, uint64_t youngest_s
            (backlog == 0 || flight->number < youngest_started);
 }
 
+static bool is_idle(const struct dispatcher *dispatcher, const struct worker_link *link)
+{
+    struct flight *flight;
+    uint32_t serial;
+
+    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
+        const enum hold_state state =
+            lease_table_state(dispatcher->process->leases, flight->hold, &serial);
+
+        if (state == HOLD_UNKNOWN || (state == HOLD_STARTED && serial == link->serial))
+            return false;
+    }
+    return true;
+}
+
+/* A job has waited for as long as any may. Whoever has nothing to do, again and again, is deaf. */
+static bool note_missed(struct dispatcher *dispatcher, struct error *err)
+{
+    for (struct worker_link *link = dispatcher->workers.first; link; link = link->next) {
+        const struct report report = {.kind = REPORT_WORKER_DEAF, .serial = link->serial};
+
+        if (link->has_ended)
+            continue;
+        link->missed = is_idle(dispatcher, link) ? link->missed + 1 : 0;
+        if (link->missed == MISSED_MAX && !process_report(dispatcher->process, &report, err))
+            return false;
+    }
+    return true;
+}
+
 bool handout_check(struct dispatcher *dispatcher, struct error *err)
 {
     const struct flights_census census =
@@ -212,6 +243,7 @@ bool handout_check(struct dispatcher *dispatcher, struct error *err)
     const size_t backlog = census.waiting > 0 ? task_backlog(dispatcher->process->tasks) : 0;
     const usec_t now = clock_boot();
     struct flight *flight;
+    bool any_missed = false;
 
     if (census.unknown > 0 && !damage_check(dispatcher, err))
         return false;
@@ -220,11 +252,12 @@ bool handout_check(struct dispatcher *dispatcher, struct error *err)
 
         if (age < LOST_AFTER || flight->is_behind || !is_waiting(dispatcher, flight))
             continue;
+        any_missed = any_missed || age >= WAIT_MAX;
         if ((age >= WAIT_MAX || is_lost(flight, age, census.youngest_started, backlog)) &&
             !take_back(dispatcher, flight, err))
             return false;
     }
-    return true;
+    return !any_missed || note_missed(dispatcher, err);
 }
 
 bool handout_is_waited_for(const struct dispatcher *dispatcher)

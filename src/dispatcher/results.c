@@ -68,6 +68,7 @@ static bool take_in(struct dispatcher *dispatcher, struct worker_link *link, str
         error_set(err, TH_E_INTERNAL, "it gave the result of a job that it does not have");
         return bear_garbage(link, err);
     }
+    link->missed = 0;
     if (is_lost(dispatcher, flight)) {
         conclude_silently(dispatcher, flight);
         return true;

@@ -24,6 +24,7 @@ struct worker_link {
     struct worker_end end; /* then */
     bool is_buried;        /* its end has been told to its jobs */
     bool has_lied;         /* it has given what is no result of its own, and that was said */
+    int missed;            /* how often a job was waiting in vain since this one started any */
     bool is_held;          /* one of its results waits for a part of the store: none is taken off */
     struct worker_link *next;
 };

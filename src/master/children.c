@@ -46,6 +46,10 @@ static void hear_report(struct child_seat *seat, const struct report *report)
     case REPORT_PULSE:
         pulse_note_answer(seat);
         return;
+    case REPORT_WORKER_DEAF:
+        if (seat->role == ROLE_DISPATCHER)
+            pulse_note_deaf(seat->master, report->serial);
+        return;
     }
 }
 

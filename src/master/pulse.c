@@ -85,6 +85,19 @@ void pulse_note_answer(struct child_seat *seat)
     seat->pulse.asked_at = 0;
 }
 
+/* What it may have started in this moment is released: it was not asked for. */
+void pulse_note_deaf(struct master *master, uint32_t serial)
+{
+    const usec_t now = clock_boot();
+
+    for (size_t i = 0; i < master->children.count; i++) {
+        struct child_seat *seat = &master->children.seats[i];
+
+        if (seat->pid != 0 && seat->number > 0 && seat->serial == serial)
+            kill_for(seat, "deaf", seat->started_at, now);
+    }
+}
+
 /* ---- those that are stopped ---- */
 
 /* Its going on may not have been seen yet. */

@@ -7,6 +7,8 @@
  *                 One that owes an answer for too long is killed. A worker inside a plugin cannot
  *                 answer: overrun.c looks after that
  *
+ *     deaf        a worker that starts nothing while jobs wait, as the dispatcher sees: killed
+ *
  * Who was killed is started anew like any other that died: without the dispatcher no job would run,
  * without the heartbeater all leases would end, without a scheduler none would become due.
  *
@@ -44,6 +46,8 @@ void pulse_start(struct master *master);
 void pulse_reset(struct child_seat *seat);
 
 void pulse_note_answer(struct child_seat *seat);
+/* The dispatcher says that a worker starts nothing while jobs wait. */
+void pulse_note_deaf(struct master *master, uint32_t serial);
 void pulse_note_stopped(struct child_seat *seat);
 void pulse_note_continued(struct child_seat *seat);
 

@@ -103,7 +103,7 @@ enum delivery report_receive(int socket, struct report *report_out, struct error
     const enum delivery delivery =
         receive_struct(socket, LETTER_REPORT, report_out, sizeof *report_out, err);
 
-    return check_word(delivery, report_out->kind, REPORT_PULSE, "report", err);
+    return check_word(delivery, report_out->kind, REPORT_WORKER_DEAF, "report", err);
 }
 
 enum delivery halt_send(int socket, const struct halt *halt, struct error *err)

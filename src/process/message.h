@@ -81,6 +81,7 @@ enum report_kind {
     REPORT_READY,
     REPORT_WORKER_SETTLED, /* dispatcher: nothing of that worker's is left to settle */
     REPORT_PULSE,          /* its loop turns */
+    REPORT_WORKER_DEAF,    /* dispatcher: that worker has nothing to do, and starts nothing */
 };
 
 struct report {

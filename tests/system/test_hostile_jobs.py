@@ -150,6 +150,15 @@ class Standstill(HostileCase):
         self.run_job("done")
         self.assertEqual(pool.stop(), 0)
 
+    def test_a_worker_that_starts_nothing_while_jobs_wait_is_replaced(self):
+        pool = self.start_hostile()
+        worker = pool.pid_of("worker 1")
+        self.run_job("deafen")
+        job = self.run_job("done")
+        self.assertEqual((job["attempts"], job["stalls"]), (0, 0))
+        self.assertNotEqual(pool.pid_of("worker 1"), worker)
+        pool.wait_event("process_hangs", name="worker 1", state="deaf")
+
     def test_every_process_that_is_stopped_is_replaced(self):
         pool = self.start_hostile()
         before = pool.processes()

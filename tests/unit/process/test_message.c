@@ -163,7 +163,7 @@ static const struct {
     unsigned last;
 } kinds[] = {
     {"order", send_order, receive_order, ORDER_RETIRE},
-    {"report", send_report, receive_report, REPORT_PULSE},
+    {"report", send_report, receive_report, REPORT_WORKER_DEAF},
     {"halt", send_halt, receive_halt, HALT_DRAIN},
 };
 
