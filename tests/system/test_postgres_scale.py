@@ -2,6 +2,8 @@
 What operations on PostgreSQL touch when there are many jobs of every other kind around: what they are
 about, and no more. Counted in rows by the server itself, so a slow machine is no excuse.
 """
+import os
+import subprocess
 import unittest
 
 import test_postgres
@@ -29,6 +31,13 @@ PLACES = {
     "dead": "p AS (INSERT INTO ended (seq, state, traces, queue_id, ended_at, executions, attempts, stalls)"
             " SELECT seq, 6, false, queue_id, due, 1, 0, 0 FROM many)",
 }
+
+RESULTS = """\
+backend: {url}
+pool: {{num_workers: 2}}
+handlers:
+  work: {{command: ["echo", "42"], result: stdout}}
+"""
 
 
 class Scale(test_postgres.Server):
@@ -111,6 +120,23 @@ class Scale(test_postgres.Server):
         for _ in range(2):
             self.assertIn('"ready":10,', self.ok("--json", "stats").replace(" ", ""))
         self.assertEqual(self.postgres.sql("SELECT count(*), sum(ready) FROM taskharbor.counted"), "1|10")
+
+    def test_results_do_not_make_a_pool_walk_over_dead_rows(self):
+        """Each job has a result, and an old snapshot keeps the rows of all that were taken before."""
+        self.postgres.sql("SELECT taskharbor.enqueue('work') FROM generate_series(1, 600)")
+        path = os.path.join(self.folder, "results.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(RESULTS.format(url=self.postgres.url))
+        with self.postgres.session("BEGIN ISOLATION LEVEL REPEATABLE READ;"
+                                   "SELECT count(*) FROM taskharbor.job \\g /dev/null"):
+            subprocess.run([test_postgres.THD, "--config", path, "--once"], check=True, timeout=60,
+                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.wait_for(lambda: self.postgres.sql(
+                "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'") == "2")
+            walked = int(self.postgres.sql("SELECT idx_tup_read FROM pg_stat_user_indexes"
+                                           " WHERE schemaname = 'taskharbor' AND indexrelname = 'ready_pkey'"))
+        self.assertEqual(self.postgres.sql("SELECT count(*) FROM taskharbor.detail WHERE result IS NOT NULL"), "600")
+        self.assertLess(walked, 5000)
 
 
 if __name__ == "__main__":

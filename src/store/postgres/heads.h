@@ -5,8 +5,10 @@
  * dead, and a scan from the head walks over all of them. So a scan starts behind the last job that
  * this handle took, for each priority. It is a mere hint: jobs come back to their old place, and a
  * long transaction commits late. A scan starts at the head when nothing is known, when the bell has
- * rung, when this handle did anything but take and ack, and once a second; and once more when it
- * found less than it was asked for, unless it has just done so and that took long.
+ * rung, when a settlement of this handle made a job ready (a release, a retry at once, the end of
+ * one that its twin waited for), when it did anything but take and settle, and once a second; and
+ * once more when it found less than it was asked for, unless it has just done so and that took
+ * long.
  */
 #ifndef POSTGRES_HEADS_H
 #define POSTGRES_HEADS_H

@@ -45,6 +45,7 @@ struct exchange {
     struct plain_acks plain;
     struct buffer items;
     bool has_items;
+    bool came_back; /* jobs that were settled, or their twins, to places before others */
     bool rings;
 };
 
@@ -174,6 +175,8 @@ static bool read_row(struct exchange *exchange, struct answer *answer, const cha
         return true;
     case ROW_BELL:
         exchange->rings = true;
+        answer_skip(answer);
+        exchange->came_back = answer_int(answer) != 0;
         return true;
     case ROW_LOOKED:
         return read_looked(exchange, answer, took, err);
@@ -232,12 +235,12 @@ static bool read_answer(struct exchange *exchange, struct answer *answer, usec_t
     while (answer_next(answer))
         if (!read_row(exchange, answer, pool, took, err))
             return false;
+    if (exchange->came_back || (wanted != NULL && wanted->types != NULL))
+        heads_forget(&exchange->postgres->heads);
     if (wanted == NULL)
         return true;
     sort_shares(exchange);
-    if (exchange->has_items || wanted->types != NULL)
-        heads_forget(&exchange->postgres->heads);
-    else if (!note_heads(exchange, err))
+    if (!exchange->came_back && wanted->types == NULL && !note_heads(exchange, err))
         return false;
     return !exchange->jobs->arena.failed || error_no_memory(err);
 }
@@ -250,8 +253,6 @@ static bool run(struct exchange *exchange, struct error *err)
     usec_t start = clock_boot();
 
     call.writes = true;
-    if (exchange->has_items)
-        heads_forget(&exchange->postgres->heads);
     if (!bind_settlements(exchange, &call, err) ||
         !wanted_bind(exchange->postgres, exchange->wanted, exchange->now, &exchange->queues, &call,
                      err) ||
@@ -266,6 +267,8 @@ static bool settle_and_reserve(struct exchange exchange, bool together, struct e
     bool done = (!together || plain_acks_take(&exchange.plain, exchange.finished, err)) &&
                 write_items(&exchange, err) && run(&exchange, err);
 
+    if (!done) /* it may have been done all the same */
+        heads_forget(&exchange.postgres->heads);
     /* Whoever tries again with the same list must not find jobs in it that were never leased. */
     if (!done && exchange.wanted != NULL)
         exchange.jobs->count = exchange.first;

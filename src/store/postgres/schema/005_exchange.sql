@@ -44,7 +44,7 @@ CREATE TYPE exchanged AS (
     what smallint, -- 0 a verdict that is not ok, 1 a job, 2 what stood in the way, 3 the bell,
                    -- 4 a share was looked for from the head of its queue
     n int, -- of the settlement; of the job's token; of the share
-    code int, -- the verdict; the share of the job; whether the queue is full
+    code int, -- the verdict; the share of the job; whether the queue is full; whether jobs came back
     seq bigint, id uuid, type text, encoding smallint, priority smallint,
     due bigint, -- or until when the share is limited
     run_at bigint, timeout bigint, max_attempts int, max_stalls int, attempts int, stalls int,
@@ -190,7 +190,8 @@ DECLARE
     picked record;
     places tid[];
     keyed_ boolean;
-    some_segments boolean;
+    some_segments boolean; -- what came back with this very exchange may be before them
+    below boolean;
     expiries int[] := '{}';
 BEGIN
     -- The pool's heartbeat is about the same leases. Who only settles does not say which pool it is.
@@ -302,7 +303,7 @@ BEGIN
             SELECT * INTO q FROM queue WHERE queue_id = q.queue_id;
             some_segments := false;
         ELSE
-            some_segments := true;
+            some_segments := NOT has_rung();
         END IF;
         CONTINUE WHEN q.paused_at IS NOT NULL;
 
@@ -417,11 +418,12 @@ BEGIN
         UPDATE queue SET next_expiry = now_ + lease_for WHERE queue_id = ANY (expiries)
             AND (next_expiry IS NULL OR next_expiry > now_ + lease_for);
     END IF;
+    below := has_rung();
     IF cardinality(vacated) > 0 THEN
         PERFORM announce_room(vacated);
     END IF;
     IF has_rung() THEN
-        RETURN NEXT (3, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+        RETURN NEXT (3, 0, below::int, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
             NULL, NULL, NULL, NULL, NULL, NULL)::exchanged;
     END IF;
 END $$;
