@@ -3,11 +3,7 @@
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "bench/bench.h"
 #include "bench/scale/operations.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 #define PAGE      50
 #define ANY_STATE JOB_STATES
@@ -61,7 +57,7 @@ static const struct page pages[] = {
     [SCHEDULED_SOON] = {JOB_SCHEDULED, NULL, false, true, TOWN_SCHEDULED},
     [DONE] = {JOB_DONE, NULL, false, false, TOWN_DONE},
     [DONE_MIDDLE] = {JOB_DONE, NULL, true, false, TOWN_DONE},
-    [DONE_OF_QUEUE] = {JOB_DONE, TOWN_QUEUE, true, false, TOWN_DONE},
+    [DONE_OF_QUEUE] = {JOB_DONE, TOWN_QUEUE, false, false, TOWN_DONE},
     [DONE_OF_RARE] = {JOB_DONE, TOWN_RARE, false, false, TOWN_DONE},
     [DEAD] = {JOB_DEAD, NULL, false, false, TOWN_DEAD},
     [DEAD_MIDDLE] = {JOB_DEAD, NULL, true, false, TOWN_DEAD},
@@ -73,17 +69,14 @@ static const struct page pages[] = {
     [CANCELLED] = {JOB_CANCELLED, NULL, false, false, TOWN_READY},
 };
 
-static struct job_cursor list(struct town *town, const struct job_filter *filter, size_t least)
+/* A page may be short, or empty, when few of many candidates fit. */
+static struct job_cursor list(struct town *town, const struct job_filter *filter)
 {
     CLEANUP(job_list_done) struct job_list jobs = {0};
     struct job_cursor next = {0};
     struct error err;
 
     town_must(store_list(town->store, filter, &jobs, &next, &err), "list", &err);
-    if (jobs.count < least) {
-        fprintf(stderr, "bench: list: %zu jobs, expected %zu at least\n", jobs.count, least);
-        exit(EXIT_FAILURE);
-    }
     return next;
 }
 
@@ -101,9 +94,9 @@ static usec_t run_list(struct town *town, int which)
     if (page->from_middle && filter.by_state)
         filter.until = town->middle[page->kind];
     if (page->from_middle)
-        filter.after = list(town, &filter, 1);
+        filter.after = list(town, &filter);
     const usec_t start = clock_boot();
-    (void)list(town, &filter, page->from_middle && !filter.after.is_set ? 0 : 1);
+    (void)list(town, &filter);
     return clock_boot() - start;
 }
 
