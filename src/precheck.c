@@ -304,6 +304,9 @@ static enum status praise(const struct check *check)
     const struct config *config = check->config;
     struct output out = output_to_stdout();
 
+    if (config->exposed != NULL)
+        output_remark("%s: warning: others may write %s, and so decide what this pool runs",
+                      config->path, config->exposed);
     output_printf(&out, "%s: ok\n", config->path);
     output_printf(&out, "%d worker%s, %zu queue%s, %zu handler%s, %s%s\n", config->pool.num_workers,
                   plural(config->pool.num_workers), config->queue_count,

@@ -12,6 +12,7 @@
 #include "base/excerpt.h"
 #include "base/text.h"
 #include "config/checks.h"
+#include "config/exposure.h"
 #include "config/include.h"
 #include "config/schedule.h"
 #include "config/sections.h"
@@ -178,6 +179,9 @@ static void fill(const struct loading *loading, const char *path)
     fill_cron(loading);
     checks_run(config, loading->root, loading->diagnostics);
     settle_listen(loading);
+    config->exposed = loading->diagnostics->exposed != NULL
+                          ? arena_text(&config->arena, loading->diagnostics->exposed)
+                          : exposure_find(config);
 }
 
 bool config_load(const char *path, struct config *config_out, struct diagnostics *diagnostics)

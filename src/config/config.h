@@ -141,6 +141,8 @@ struct config {
     struct cron_config *cron;
     size_t cron_count;
     bool has_http; /* there is an http: section */
+    const char
+        *exposed; /* a file that others may write and that says what runs; NULL: there is none */
     struct http_config http;
     struct log_config log;
     bytes_t max_payload;

@@ -28,6 +28,7 @@ struct source {
     const struct source *includer; /* NULL: the main file */
     dev_t device;
     ino_t inode;
+    bool exposed; /* others may write it */
 };
 
 /* Where something stands. */
@@ -45,8 +46,9 @@ struct diagnostics {
     struct arena arena;       /* has the texts, and all that was read: sources and trees */
     struct diagnostic *items; /* owned */
     size_t count;
-    size_t left_out; /* found when the list was full */
-    bool failed;     /* out of memory: something is missing */
+    size_t left_out;     /* found when the list was full */
+    bool failed;         /* out of memory: something is missing */
+    const char *exposed; /* a file that others may write, or NULL: exposure.h */
 };
 
 /* Adds a sentence without a full stop. Returns false, so that refusing is one line. */

@@ -13,6 +13,7 @@
 #include "base/io.h"
 #include "base/text.h"
 #include "config/environment.h"
+#include "config/exposure.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char *const included_keys[] = {"queues", "handlers", "cron"};
 
@@ -71,6 +73,7 @@ static bool read_source(struct source *source, struct arena *arena, struct error
         return error_errno(err, TH_E_INVALID, errno, "cannot be looked at");
     source->device = status.st_dev;
     source->inode = status.st_ino;
+    source->exposed = exposure_of(&status, geteuid());
     source->folder = find_folder(source->name, arena);
     if (source->folder == NULL)
         return error_errno(err, TH_E_INVALID, errno, "its folder cannot be found");
@@ -136,6 +139,13 @@ static bool check_room(const struct reading *reading, const struct source *sourc
     return true;
 }
 
+static void note_source(struct reading *reading, const struct source *source)
+{
+    reading->sources[reading->count++] = source;
+    if (source->exposed && reading->diagnostics->exposed == NULL)
+        reading->diagnostics->exposed = source->name;
+}
+
 static void include_file(struct reading *reading, const char *name, const struct node *pattern)
 {
     struct source *source = new_source(reading, name, pattern->place.source);
@@ -149,7 +159,7 @@ static void include_file(struct reading *reading, const char *name, const struct
     }
     if (!check_is_new(reading, source, pattern->place))
         return;
-    reading->sources[reading->count++] = source;
+    note_source(reading, source);
     /* What is wrong inside has been added; the other files may have faults of their own. */
     if (!read_into(reading, source))
         return;
@@ -320,7 +330,7 @@ bool include_read(const char *path, struct diagnostics *diagnostics, struct node
         return false;
     if (!read_source(source, &diagnostics->arena, &err))
         return diagnostics_add(diagnostics, (struct place){source, 0, 0}, "%s", err.text);
-    reading.sources[reading.count++] = source;
+    note_source(&reading, source);
     if (!read_into(&reading, source))
         return false;
     check_files(&reading);

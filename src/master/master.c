@@ -243,9 +243,12 @@ static void open_log(const struct master *master)
     log_set_process("master");
 }
 
-/* What the config may say and this thd does not do. */
+/* What the config may say and this thd does not do, and who else may change what it says. */
 static void warn_of_gaps(const struct config *config)
 {
+    if (config->exposed != NULL)
+        log_warning("config_exposed", "path=%s reason=%s", config->exposed,
+                    "others may write it, and so decide what this pool runs");
     if (config->has_http)
         log_warning("config_ignored", "key=http reason=%s", "this thd has no HTTP server yet");
 }

@@ -8,8 +8,9 @@ import struct
 import subprocess
 import unittest
 
-from daemon import THD, DaemonCase
+from daemon import THD, DaemonCase, wait_for
 from harness import THCTL, only_sqlite
+from plugins import plugin
 
 SERVICE = {"user": "nobody", "group": "nogroup", "extra_groups": []}
 SECRET = "only root may write this\n"
@@ -32,23 +33,25 @@ class Files(DaemonCase):
         self.precious = self.write("precious", SECRET)
         os.chmod(self.precious, 0o600)
 
-    def run_service(self):
+    def start_service(self):
         """A pool of the service user that runs what is there."""
-        done = subprocess.run([self.thd, "--config", self.path("jobs.yaml"), "--once"],
-                              cwd=self.path("service"), env=self.environment_with(None, True),
-                              stderr=subprocess.PIPE, timeout=60, check=False, **SERVICE)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return subprocess.Popen([self.thd, "--config", self.path("jobs.yaml"), "--once"],
+                                cwd=self.path("service"), env=self.environment_with(None, True),
+                                stderr=subprocess.DEVNULL, **SERVICE)
+
+    def attack(self, link):
+        """A job of the service makes the link; its pool, which may well miss the file, is killed."""
+        self.configure({"attack": {"command": ["ln", "-sf", self.precious, link], "cwd": self.path("service")}})
+        self.enqueue("attack", **SERVICE)
+        with self.start_service() as pool:
+            wait_for(lambda: os.path.islink(link), "the link")
+            pool.kill()
 
     def test_a_job_cannot_make_root_give_a_file_away_by_a_link_beside_the_database(self):
         for name in "bell", "lock", "wal", "shm":
             with self.subTest(name):
                 link = self.path("service/jobs.db-" + name)
-                self.configure({"attack": {"command": ["ln", "-sf", self.precious, link],
-                                           "cwd": self.path("service")}})
-                self.enqueue("attack", **SERVICE)
-                self.run_service()
-                if not os.path.islink(link):  # SQLite took it away when the pool ended
-                    os.symlink(self.precious, link)
+                self.attack(link)
                 self.refuses(69, f"jobs.db-{name} is a symbolic link", "enqueue", "harmless")
                 status = os.stat(self.precious)
                 self.assertEqual((status.st_uid, status.st_mode & 0o777), (0, 0o600))
@@ -61,7 +64,8 @@ class Files(DaemonCase):
         self.enqueue("hello", **SERVICE)
         for _ in range(2):
             job = self.enqueue("hello")
-            self.run_service()
+            with self.start_service() as pool:
+                self.assertEqual(pool.wait(60), 0)
             self.assertEqual(self.job(job)["state"], "done")
             for name in "jobs.db-lock", "jobs.db-bell":
                 os.unlink(self.path("service/" + name))
@@ -85,6 +89,29 @@ class Files(DaemonCase):
                 os._exit(0)
             os._exit(1)
         self.assertEqual(os.waitpid(reader, 0)[1], 0, "a reader holds the lock of the writers")
+
+    def test_a_file_that_others_may_write_and_that_says_what_runs_is_told(self):
+        shutil.copy(plugin("chaotic"), self.path("own.so"))
+        config = self.configure({"a": {"plugin": "./own.so"}}, include=["more.yaml"])
+        self.write("more.yaml", "handlers: {b: {command: x}}")
+        for name in "jobs.yaml", "more.yaml", "own.so":
+            os.chmod(self.path(name), 0o755)
+        for name, expose in (("jobs.yaml", lambda path: os.chmod(path, 0o666)),
+                             ("more.yaml", lambda path: shutil.chown(path, "nobody")),
+                             ("own.so", lambda path: shutil.chown(path, group="nogroup") or os.chmod(path, 0o775))):
+            with self.subTest(name):
+                self.assertEqual(self.start_and_stop(config), [])
+                expose(self.path(name))
+                [told] = self.start_and_stop(config)
+                self.assertEqual(os.path.basename(told["path"]), name)
+                shutil.chown(self.path(name), "root", "root")
+                os.chmod(self.path(name), 0o755)
+
+    def start_and_stop(self, config):
+        """What a pool says of it."""
+        pool = self.start(config).wait_ready()
+        self.assertEqual(pool.stop(), 0)
+        return pool.events("config_exposed")
 
 
 if __name__ == "__main__":
