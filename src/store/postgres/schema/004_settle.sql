@@ -126,13 +126,14 @@ CREATE FUNCTION settle_one(s settlement_spec, now_ bigint) RETURNS int LANGUAGE 
 DECLARE
     seq_ bigint := seq_by_ref(s.ref, s.job);
     st standing := standing_of(seq_);
+    -- What was never started is given back by its token alone, also after the end of its lease.
+    as_of bigint := CASE WHEN s.kind = 3 AND NOT s.has_run THEN 0 ELSE now_ END;
     verdict int;
 BEGIN
     IF st.state > 4 AND st.ended_by = s.kind AND st.token = s.token THEN
         RETURN 0;
     END IF;
-    -- What was never started is given back by its token alone, also after the end of its lease.
-    verdict := lease_check(st, s.token, CASE WHEN s.kind = 3 AND NOT s.has_run THEN 0 ELSE now_ END);
+    verdict := lease_check(st, s.token, as_of);
     IF verdict <> 0 THEN
         RETURN verdict;
     END IF;
@@ -140,7 +141,7 @@ BEGIN
         RETURN 2;
     END IF;
     st := standing_of(seq_);
-    verdict := lease_check(st, s.token, now_);
+    verdict := lease_check(st, s.token, as_of);
     IF verdict <> 0 THEN
         RETURN verdict;
     END IF;
