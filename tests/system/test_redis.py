@@ -185,6 +185,21 @@ class Damage(RedisCase):
         self.assertEqual(pool.events("process_exited"), [])
         self.assertEqual(pool.events("store_lost"), [])
 
+    def test_a_look_at_leases_that_a_restart_has_cut_is_made_again(self):
+        """Where a look goes on is a place in the memory of a server that is no more."""
+        expired = "p" + "x" * 20 + "000001700000000000" + " 1 1700000000000000 1 0 " + "pool" * 10
+        jobs = {str(cursor): self.enqueue("work", "--queue", f"q{cursor}") for cursor in range(1, 8)}
+        for cursor, job_id in jobs.items():
+            base = f"th:{{q{cursor}}}:"
+            self.server.cli("DEL", base + "ready")
+            self.server.cli("HSET", base + "lease", job_id, expired)
+            self.server.cli("HSET", base + "state", "next_expiry", "0" * 18, "look_cursor", cursor,
+                            "look_min", "9" * 18)
+        queues = {f"q{cursor}": {} for cursor in jobs}
+        self.start_pool(HANDLERS, pool=self.brisk, queues=queues)
+        for job_id in jobs.values():
+            self.assertEqual(self.wait_state(job_id, "done")["stalls"], 1)
+
     def test_a_damaged_job_is_dead_and_the_next_one_runs(self):
         damaged, sound = self.enqueue("work"), self.enqueue("work")
         self.server.cli("HSET", "th:{default}:job", damaged, "p 1 5 what is this")
