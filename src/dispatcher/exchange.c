@@ -24,6 +24,14 @@
 #include "process/process.h"
 #include "store/store.h"
 
+/* For one exchange; calls end within a sixth of the lease. */
+static usec_t too_long(const struct dispatcher *dispatcher)
+{
+    const usec_t part = dispatcher->config->pool.lease / 8;
+
+    return part < 2 * USEC_PER_SEC ? part : 2 * USEC_PER_SEC;
+}
+
 static struct reservation wish(struct dispatcher *dispatcher, size_t room, struct error *away)
 {
     struct reservation wanted = {
@@ -39,16 +47,36 @@ static struct reservation wish(struct dispatcher *dispatcher, size_t room, struc
     return wanted;
 }
 
-static bool ask(struct dispatcher *dispatcher, size_t from, const struct reservation *wanted,
-                usec_t now, struct job_list *jobs_out, struct error *err)
+/* What does not go with this one is kept for the next. */
+static bool send(struct dispatcher *dispatcher, size_t from, size_t sent,
+                 const struct reservation *wanted, usec_t now, struct job_list *jobs_out,
+                 struct error *err)
 {
     const struct outbox *outbox = &dispatcher->outbox;
-    const struct settlement_list finished = {outbox->settlements + from, outbox->count - from};
+    const struct settlement_list finished = {outbox->settlements + from, sent};
     enum th_error_code *verdicts = outbox->verdicts + from;
 
+    for (size_t i = from + sent; i < outbox->count; i++)
+        outbox->verdicts[i] = TH_E_UNAVAILABLE;
     if (wanted->queue_count == 0)
         return store_settle(dispatcher->store, &finished, now, verdicts, err);
     return store_exchange(dispatcher->store, &finished, wanted, now, verdicts, jobs_out, err);
+}
+
+/* One that took too long is repeated with half of what it had to settle. */
+static bool ask(struct dispatcher *dispatcher, size_t from, const struct reservation *wanted,
+                usec_t now, struct job_list *jobs_out, struct error *err)
+{
+    struct outbox *outbox = &dispatcher->outbox;
+    const size_t sent = outbox_share(outbox, outbox->count - from);
+    const usec_t start = clock_boot();
+    const bool answered = send(dispatcher, from, sent, wanted, now, jobs_out, err);
+
+    if (answered)
+        outbox_grow(outbox, sent);
+    else if (clock_boot() - start > too_long(dispatcher))
+        outbox_shrink(outbox, sent);
+    return answered;
 }
 
 /* Whatever the verdict is, nothing is left to be done for these, but for those that are kept. */

@@ -11,6 +11,8 @@
 #define FIRST_DELAY (20 * USEC_PER_MSEC)
 #define MAX_DELAY   (500 * USEC_PER_MSEC)
 
+#define LEAST_SHARE 32
+
 static bool grow(struct outbox *outbox)
 {
     const size_t capacity = outbox->capacity > 0 ? 2 * outbox->capacity : 64;
@@ -45,6 +47,21 @@ bool outbox_add(struct outbox *outbox, struct flight *flight, const struct settl
 size_t outbox_first(const struct outbox *outbox, usec_t now)
 {
     return now < outbox->kept_until ? outbox->kept : 0;
+}
+
+size_t outbox_share(const struct outbox *outbox, size_t waiting)
+{
+    return outbox->most > 0 && outbox->most < waiting ? outbox->most : waiting;
+}
+
+void outbox_shrink(struct outbox *outbox, size_t sent)
+{
+    outbox->most = sent / 2 > LEAST_SHARE ? sent / 2 : LEAST_SHARE;
+}
+
+void outbox_grow(struct outbox *outbox, size_t sent)
+{
+    outbox->most = outbox->most > 0 && sent == outbox->most ? 2 * outbox->most : 0;
 }
 
 void outbox_wait(struct outbox *outbox, usec_t now)

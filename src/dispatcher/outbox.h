@@ -24,6 +24,7 @@ struct outbox {
     size_t kept;       /* as many of the first were sent before, and could not be settled */
     usec_t kept_until; /* boot time at which they are sent again */
     usec_t kept_delay; /* longer each time, while any are kept */
+    size_t most;       /* that go with one exchange, after one that took too long; 0: all */
 };
 
 bool outbox_add(struct outbox *outbox, struct flight *flight, const struct settlement *settlement,
@@ -31,6 +32,14 @@ bool outbox_add(struct outbox *outbox, struct flight *flight, const struct settl
 
 /* The first that goes with an exchange now: all from it on do. */
 size_t outbox_first(const struct outbox *outbox, usec_t now);
+
+/* How many of `waiting` go with the next exchange. */
+size_t outbox_share(const struct outbox *outbox, size_t waiting);
+
+/* An exchange with so many was too slow to be answered: the next has half of them. */
+void outbox_shrink(struct outbox *outbox, size_t sent);
+/* One with so many was answered. */
+void outbox_grow(struct outbox *outbox, size_t sent);
 
 /* Makes the settlement `from` number `to`, one that is kept. What it points to is copied. */
 bool outbox_keep(struct outbox *outbox, size_t from, size_t to, struct error *err) MUST_CHECK;

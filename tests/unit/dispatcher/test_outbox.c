@@ -121,6 +121,22 @@ START_TEST(what_is_kept_is_sent_again_soon_and_then_ever_more_seldom)
 }
 END_TEST
 
+START_TEST(an_exchange_that_took_too_long_is_repeated_in_halves)
+{
+    ck_assert_uint_eq(outbox_share(&outbox, 2000), 2000);
+    outbox_shrink(&outbox, 2000);
+    ck_assert_uint_eq(outbox_share(&outbox, 2000), 1000);
+    outbox_shrink(&outbox, 1000);
+    ck_assert_uint_eq(outbox_share(&outbox, 2000), 500);
+    outbox_shrink(&outbox, 3); /* so few are not the reason */
+    ck_assert_uint_eq(outbox_share(&outbox, 2000), 32);
+    outbox_grow(&outbox, 32);
+    ck_assert_uint_eq(outbox_share(&outbox, 2000), 64);
+    outbox_grow(&outbox, 40); /* all that there was */
+    ck_assert_uint_eq(outbox_share(&outbox, 2000), 2000);
+}
+END_TEST
+
 START_TEST(what_is_kept_again_is_copied_once)
 {
     struct flight *flight = add("first");
@@ -145,6 +161,7 @@ Suite *outbox_suite(void)
     tcase_add_test(group, what_is_absent_stays_absent);
     tcase_add_test(group, what_is_kept_waits_for_its_time_and_holds_up_nothing);
     tcase_add_test(group, what_is_kept_is_sent_again_soon_and_then_ever_more_seldom);
+    tcase_add_test(group, an_exchange_that_took_too_long_is_repeated_in_halves);
     tcase_add_test(group, what_is_kept_again_is_copied_once);
     suite_add_tcase(suite, group);
     return suite;
