@@ -97,12 +97,13 @@ static void bind_end(struct raw_loop *loop, const struct raw_job *job)
     bind_all(end, (sqlite3_int64[]){job->seq, 5, QUEUE_ID, loop->now, 1, 0, 0}, 7);
     sqlite3_bind_blob(end, 8, job->token, sizeof(job->token), SQLITE_STATIC);
     sqlite3_bind_int64(end, 9, 0);
-    sqlite3_bind_text(end, 10, "bench", -1, SQLITE_STATIC);
-    sqlite3_bind_int64(end, 11, 1);
-    sqlite3_bind_int64(end, 12, loop->now);
-    for (int i = 13; i <= 16; i++)
+    sqlite3_bind_int64(end, 10, 0);
+    sqlite3_bind_text(end, 11, "bench", -1, SQLITE_STATIC);
+    sqlite3_bind_int64(end, 12, 1);
+    sqlite3_bind_int64(end, 13, loop->now);
+    for (int i = 14; i <= 17; i++)
         sqlite3_bind_int64(end, i, 1000);
-    sqlite3_bind_int64(end, 17, 0);
+    sqlite3_bind_int64(end, 18, 0);
 }
 
 static void finish_last(struct raw_loop *loop)
