@@ -186,9 +186,10 @@ CREATE FUNCTION list_picks(state_ int, picky boolean) RETURNS text LANGUAGE sql 
     END;
 $$;
 
--- The jobs of a page by their numbers, and its last candidate if there is another one behind it. The
--- range is as struct listing_range has it; state_ NULL is any, in order of id. The settings see to
--- it that the indexes are walked, whatever the statistics say.
+-- The jobs of a page by their numbers, and its last candidate if another job of the list is behind it,
+-- or may be, because not all were looked at. The range is as struct listing_range has it; state_ NULL
+-- is any, in order of id. The settings see to it that the indexes are walked, whatever the statistics
+-- say.
 CREATE FUNCTION list_page(low_at bigint, low_ref bigint, high_at bigint, high_ref bigint,
     queue_ text, state_ int, type_ text, key_ text, error_ bytea, low_id uuid, high_id uuid,
     low_is_in boolean, up boolean, limit_ int, look_max int, OUT seqs bigint[], OUT more boolean,
@@ -244,7 +245,7 @@ BEGIN
         USING low_at, low_ref, high_at, high_ref, queue_id_, state_::smallint, type_, key_, error_,
             low_id, high_id, low_is_in, queues, priorities
     LOOP
-        more := looked >= most OR cardinality(seqs) >= limit_;
+        more := looked >= most OR (cardinality(seqs) >= limit_ AND next_.wanted);
         EXIT WHEN more;
         looked := looked + 1;
         at := next_.at;
