@@ -108,8 +108,8 @@ class Scale(test_postgres.Server):
 
     def test_a_job_that_somebody_holds_is_left_to_the_next_time(self):
         self.fill("done", 100)
-        with self.postgres.session("BEGIN; SELECT FROM taskharbor.job WHERE seq ="
-                                   " (SELECT min(seq) FROM taskharbor.job) FOR UPDATE \\g /dev/null"):
+        with self.postgres.session("BEGIN; SELECT FROM taskharbor.ended WHERE seq ="
+                                   " (SELECT min(seq) FROM taskharbor.ended) FOR UPDATE \\g /dev/null"):
             self.assertEqual(self.prune(0, 1000), 99)
         self.assertEqual(self.prune(0, 1000), 1)
 
