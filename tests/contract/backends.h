@@ -94,8 +94,6 @@ struct backend {
     const char *bad_url; /* well formed, but nothing can be there */
     bool fleeting;       /* its stores go away with their last user */
 
-    bool lists_by_time; /* else every list goes by id */
-
     bool rings_late; /* the bell is not heard at once: it goes from node to node */
 
     /* What a call says that nobody let through in time. A server that has been sent the call may

@@ -89,12 +89,6 @@ END_TEST
 
 /* ---- the order ---- */
 
-/* Until every store does it. */
-static bool orders_by_time(void)
-{
-    return scene_backend()->lists_by_time;
-}
-
 /* Out of the order in which they are made, and some at the same moment. */
 static const int offsets[] = {4, 1, 5, 2, 4, 1};
 
@@ -193,8 +187,6 @@ START_TEST(list_goes_by_the_time_that_its_state_is_about)
 {
     CLEANUP(scene_close) struct scene scene = scene_open_fresh();
 
-    if (!orders_by_time())
-        return;
     make_all(&scene);
     for (int i = 0; i < JOB_STATES; i++) {
         struct job_filter filter = {.by_state = true, .state = (enum job_state)i};
@@ -226,8 +218,6 @@ START_TEST(list_without_a_state_goes_by_the_time_of_the_id)
     CLEANUP(scene_close) struct scene scene = scene_open();
     struct job_filter filter = {.queue = scene.queue};
 
-    if (!orders_by_time())
-        return;
     for (size_t i = 0; i < COUNT_OF(offsets); i++) {
         struct job job = scene_job(&scene);
         struct uuid_maker maker = {0};
@@ -308,8 +298,6 @@ START_TEST(list_goes_on_behind_a_job_that_is_gone)
 
     filter.by_state = _i / 2 == 1;
     filter.state = JOB_DONE;
-    if (filter.by_state && !orders_by_time())
-        return;
     for (size_t i = 0; i < COUNT_OF(offsets); i++)
         make(&scene, JOB_DONE, NOW + SECONDS(offsets[i]), 5);
     filter.after = list_page(&scene, &filter, &before);

@@ -223,8 +223,6 @@ START_TEST(a_page_of_a_rare_type_may_be_empty_and_still_have_a_next)
         .by_state = _i != 0, .state = JOB_READY, .type = "rare", .limit = JOB_PAGE_MAX};
     struct job rare = scene_job(&scene);
 
-    if (!scene_backend()->lists_by_time)
-        return;
     ck_assert_ptr_nonnull(ids);
     rare.type = "rare";
     scene_enqueue(&scene, rare, NOW);

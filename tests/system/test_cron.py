@@ -39,7 +39,7 @@ class Thctl(Case):
         lines = self.ok("cron").splitlines()
         self.assertEqual(lines[0].split(), ["NAME", "SCHEDULE", "NEXT", "LAST", "TYPE"])
         self.assertRegex(lines[1], r"^nightly  at 03:00 every day \(Europe/Berlin\)  "
-                                   r"\d{4}-\d\d-\d\d 03:00 \(in \d+[dhms]\)  -     report:build$")
+                                   r"\d{4}-\d\d-\d\d 03:00 \(in \d+[dhms]\) +-     report:build$")
         self.assertRegex(lines[2], r"^often    every 5 minutes +\d{4}-\d\d-\d\d \d\d:\d[05] "
                                    r"\((in \d+[ms]|now)\) +-     tidy$")
         self.assertRegex(lines[3], r"^off      every hour +disabled +-     old$")

@@ -11,6 +11,7 @@ from running import HOLD, RunningCase
 from servers import Postgres, servers_folder
 
 LEASE_USEC = 2_000_000  # of a quick pool
+SPIN = 400  # commits a second of a pool that asks again and again; one that waits has some tens, and who looks some more
 shared = {}
 
 
@@ -89,7 +90,7 @@ class Keys(OpenTransaction):
             self.enqueue_many(3, "x", "few")
             before, start = self.commits(), time.monotonic()
             self.wait_extended(job_id)
-            self.assertLess((self.commits() - before) / (time.monotonic() - start), 150)
+            self.assertLess((self.commits() - before) / (time.monotonic() - start), SPIN)
             self.assertEqual(self.stats("few")["ready"], 3)
         self.let_go()
         self.wait_stats("few", done=55)
@@ -138,7 +139,7 @@ class Places(OpenTransaction):
             before, start = self.commits(), time.monotonic()
             for _ in range(3):
                 self.run_job("x", "--run-at", "+1s")
-            self.assertLess((self.commits() - before) / (time.monotonic() - start), 150)
+            self.assertLess((self.commits() - before) / (time.monotonic() - start), SPIN)
             self.assertEqual(self.job(job_id)["state"], "scheduled")
             go_on("COMMIT;")
             self.wait_state(job_id, "done")
