@@ -170,7 +170,7 @@ local function settle_plain_all(q, plain, now)
     each_2000('ZADD', q.done, plain.done)
     each_2000('HDEL', q.lease, plain.ids)
     if #plain.forgotten > 0 then
-        forget(q, plain.forgotten)
+        forget_plain(q, plain.forgotten)
     end
     q.left = true
     q.done_count = (q.done_count or 0) + #plain.ids
