@@ -122,7 +122,7 @@ bool reap_pass(struct store *store, const struct config *config, struct reap_rhy
 
 usec_t reap_pause(size_t pruned, usec_t since_last, size_t done_max, usec_t interval)
 {
-    const double share = (double)(done_max / SHARE);
+    const double share = (double)done_max / SHARE;
     double pause;
 
     if (pruned == 0)

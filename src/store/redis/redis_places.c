@@ -160,7 +160,7 @@ static size_t look_most(const struct search *search)
 
 static void add_optional(struct redis_command *command, const char *text)
 {
-    CLEANUP(buffer_done) struct buffer word = BUFFER(ERROR_TEXT_SIZE * 64);
+    CLEANUP(buffer_done) struct buffer word = BUFFER((size_t)ERROR_TEXT_SIZE * 64);
 
     if (text != NULL)
         buffer_printf(&word, "=%s", text);
