@@ -276,6 +276,16 @@ size_t scene_reclaim(struct scene *scene, usec_t now)
     return moved;
 }
 
+struct job_cursor scene_list(struct scene *scene, const struct job_filter *filter,
+                             struct job_list *list)
+{
+    struct job_cursor next;
+    struct error err = {0};
+
+    MUST(store_list(scene->store, filter, list, &next, &err));
+    return next;
+}
+
 enum th_error_code scene_cancel(struct scene *scene, const struct uuid *id, usec_t now)
 {
     struct error err = {0};

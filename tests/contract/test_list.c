@@ -10,16 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct job_cursor list_page(struct scene *scene, const struct job_filter *filter,
-                                   struct job_list *list)
-{
-    struct job_cursor next;
-    struct error err = {0};
-
-    MUST(store_list(scene->store, filter, list, &next, &err));
-    return next;
-}
-
 /* ---- what is on a page ---- */
 
 START_TEST(list_by_each_state_matches_inspect)
@@ -34,7 +24,7 @@ START_TEST(list_by_each_state_matches_inspect)
 
     for (int state = 0; state < JOB_STATES; state++)
         expected[state] = bring(&scene, (enum job_state)state).id;
-    ck_assert(!list_page(&scene, &filter, &list).is_set);
+    ck_assert(!scene_list(&scene, &filter, &list).is_set);
     ck_assert_uint_eq(list.count, 1 + twins);
     for (size_t i = 0; i < list.count; i++) {
         ck_assert_int_eq(list.items[i].state, _i);
@@ -57,11 +47,11 @@ START_TEST(list_by_queue_and_type)
     scene_add(&scene);
     scene_enqueue(&scene, wanted, NOW);
     scene_enqueue(&other, elsewhere, NOW);
-    list_page(&scene, &filter, &list);
+    scene_list(&scene, &filter, &list);
     ck_assert_uint_eq(list.count, 1);
     ASSERT_SAME_ID(&list.items[0].id, &wanted.id);
     filter.type = "want";
-    list_page(&scene, &filter, &list);
+    scene_list(&scene, &filter, &list);
     ck_assert_uint_eq(list.count, 1);
 }
 END_TEST
@@ -155,7 +145,7 @@ static size_t walk(struct scene *scene, struct job_filter filter)
 
     do {
         CLEANUP(job_list_done) struct job_list list = {0};
-        filter.after = list_page(scene, &filter, &list);
+        filter.after = scene_list(scene, &filter, &list);
         for (size_t i = 0; i < list.count; i++) {
             usec_t time = listing_time(&filter, &list.items[i]);
             ck_assert_msg(filter.oldest_first ? time >= last : time <= last, "out of order");
@@ -275,7 +265,7 @@ START_TEST(a_brief_list_leaves_out_what_is_large)
     settlement.result = (struct bytes){(const unsigned char *)"42", 2};
     settlement.output = (struct bytes){(const unsigned char *)"said", 4};
     ASSERT_VERDICT(scene_settle(&scene, &settlement, NOW), TH_OK);
-    list_page(&scene, &filter, &list);
+    scene_list(&scene, &filter, &list);
     ck_assert_uint_eq(list.count, 1);
     ASSERT_SAME_ID(&list.items[0].id, &id);
     ck_assert_int_eq(list.items[0].state, JOB_DONE);
@@ -300,13 +290,13 @@ START_TEST(list_goes_on_behind_a_job_that_is_gone)
     filter.state = JOB_DONE;
     for (size_t i = 0; i < COUNT_OF(offsets); i++)
         make(&scene, JOB_DONE, NOW + SECONDS(offsets[i]), 5);
-    filter.after = list_page(&scene, &filter, &before);
+    filter.after = scene_list(&scene, &filter, &before);
     ck_assert(filter.after.is_set);
     ck_assert_uint_eq(before.count, 2);
     for (size_t i = 0; i < before.count; i++)
         ASSERT_VERDICT(scene_remove(&scene, &before.items[i].id), TH_OK);
     filter.limit = JOB_PAGE_MAX;
-    ck_assert(!list_page(&scene, &filter, &behind).is_set);
+    ck_assert(!scene_list(&scene, &filter, &behind).is_set);
     ck_assert_uint_eq(behind.count, COUNT_OF(offsets) - 2);
 }
 END_TEST

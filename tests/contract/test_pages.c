@@ -11,16 +11,6 @@
 #define CROWD       30000
 #define PAGE        300
 
-static struct job_cursor list_page(struct scene *scene, const struct job_filter *filter,
-                                   struct job_list *list)
-{
-    struct job_cursor next;
-    struct error err = {0};
-
-    MUST(store_list(scene->store, filter, list, &next, &err));
-    return next;
-}
-
 START_TEST(list_after_the_last_id_is_empty)
 {
     CLEANUP(scene_close) struct scene scene = scene_open();
@@ -29,7 +19,7 @@ START_TEST(list_after_the_last_id_is_empty)
         .queue = scene.queue, .oldest_first = true, .limit = 10, .after = {.is_set = true}};
 
     filter.after.id = scene_add(&scene);
-    ck_assert(!list_page(&scene, &filter, &list).is_set);
+    ck_assert(!scene_list(&scene, &filter, &list).is_set);
     ck_assert_uint_eq(list.count, 0);
 }
 END_TEST
@@ -44,7 +34,7 @@ START_TEST(list_says_exactly_when_another_page_follows)
     for (size_t i = 0; i < COUNT_OF(limits); i++) {
         CLEANUP(job_list_done) struct job_list list = {0};
         const struct job_filter filter = {.queue = scene.queue, .limit = limits[i]};
-        bool more = list_page(&scene, &filter, &list).is_set;
+        bool more = scene_list(&scene, &filter, &list).is_set;
         ck_assert_uint_eq(list.count, limits[i] < 4 ? limits[i] : 4);
         ck_assert_msg(more == (limits[i] < 4), "a page of %zu", limits[i]);
     }
@@ -71,7 +61,7 @@ START_TEST(list_of_large_payloads_is_complete)
     }
     do {
         CLEANUP(job_list_done) struct job_list list = {0};
-        filter.after = list_page(&scene, &filter, &list);
+        filter.after = scene_list(&scene, &filter, &list);
         ck_assert_uint_ge(list.count, 1);
         for (size_t i = 0; i < list.count; i++, seen++) {
             ck_assert_uint_lt(seen, LARGE_JOBS);
@@ -120,7 +110,7 @@ START_TEST(list_pagination_stable_no_skip_no_repeat_10000_jobs_while_mutating)
     add_listed_jobs(&scene, ids);
     do {
         CLEANUP(job_list_done) struct job_list list = {0};
-        filter.after = list_page(&scene, &filter, &list);
+        filter.after = scene_list(&scene, &filter, &list);
         ck_assert_msg(list.count > 0 || !filter.after.is_set, "an empty page that is not the last");
         for (size_t i = 0; i < list.count; i++) {
             ck_assert_msg(uuid_compare(&last, &list.items[i].id) < 0,
@@ -146,7 +136,7 @@ static void assert_only(struct scene *scene, enum job_state state, const struct 
     CLEANUP(job_list_done) struct job_list list = {0};
     const struct job_filter filter = {.by_state = true, .state = state, .limit = JOB_PAGE_MAX};
 
-    ck_assert(!list_page(scene, &filter, &list).is_set);
+    ck_assert(!scene_list(scene, &filter, &list).is_set);
     ck_assert_uint_eq(list.count, 1);
     ASSERT_SAME_ID(&list.items[0].id, id);
 }
@@ -165,7 +155,7 @@ START_TEST(list_by_state_finds_the_same_among_30000_jobs)
     struct brought running = bring(&scene, JOB_RUNNING);
     do {
         CLEANUP(job_list_done) struct job_list list = {0};
-        filter.after = list_page(&scene, &filter, &list);
+        filter.after = scene_list(&scene, &filter, &list);
         for (size_t i = 0; i < list.count; i++)
             if (list.items[i].state != JOB_READY)
                 ck_abort_msg("job %zu is not ready", seen + i);
@@ -197,7 +187,7 @@ START_TEST(list_by_state_skips_and_repeats_nothing_while_jobs_move)
     qsort(ids, LISTED_JOBS, sizeof *ids, by_id);
     do {
         CLEANUP(job_list_done) struct job_list list = {0};
-        filter.after = list_page(&scene, &filter, &list);
+        filter.after = scene_list(&scene, &filter, &list);
         for (size_t i = 0; i < list.count; i++) {
             struct uuid *id = bsearch(&list.items[i].id, ids, LISTED_JOBS, sizeof *ids, by_id);
             ck_assert_msg(id == NULL || !seen[id - ids], "a job was repeated");
@@ -228,10 +218,10 @@ START_TEST(a_page_of_a_rare_type_may_be_empty_and_still_have_a_next)
     scene_enqueue(&scene, rare, NOW);
     for (size_t i = 0; i < LISTING_LOOK_MAX + MANY; i += MANY)
         scene_add_many(&scene, MANY, ids);
-    filter.after = list_page(&scene, &filter, &list);
+    filter.after = scene_list(&scene, &filter, &list);
     ck_assert_uint_eq(list.count, 0);
     ck_assert_msg(filter.after.is_set, "an empty page, and nothing to go on with");
-    ck_assert(!list_page(&scene, &filter, &list).is_set);
+    ck_assert(!scene_list(&scene, &filter, &list).is_set);
     ck_assert_uint_eq(list.count, 1);
     ASSERT_SAME_ID(&list.items[0].id, &rare.id);
 }

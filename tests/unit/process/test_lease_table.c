@@ -2,9 +2,9 @@
  * test_lease_table.c - every change of an entry, late comers, real races, and what a worker can
  * reach.
  */
+#include "../../fixtures/scribble.h"
 #include "base/error.h"
 #include "process/lease_table.h"
-#include "process/scribble.h"
 #include "suites.h"
 
 #include <sched.h>

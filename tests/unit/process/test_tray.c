@@ -2,9 +2,9 @@
  * test_tray.c - results that wait for the dispatcher: looked at, left behind by the dying, forged;
  * and who sleeps.
  */
+#include "../../fixtures/scribble.h"
 #include "base/arena.h"
 #include "base/error.h"
-#include "process/scribble.h"
 #include "process/tray.h"
 #include "suites.h"
 
