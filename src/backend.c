@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "store/anchor.h"
 #include "store/store.h"
 #include "store/url.h"
 
@@ -23,26 +24,13 @@
 #define MEMORY  "memory:"
 #define PRIVATE MEMORY "thd-"
 
-/* What a URL would take for something else. */
-static void add_encoded(struct buffer *url, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        const unsigned char byte = (unsigned char)*text;
-
-        if (byte == '%' || byte == '?' || byte == '#' || byte < 0x20 || byte == 0x7f)
-            buffer_printf(url, "%%%02X", byte);
-        else
-            buffer_char(url, *text);
-    }
-}
-
 static bool add_folder(struct buffer *url, const char *folder, struct error *err)
 {
     AUTO_FREE char *current = folder ? NULL : getcwd(NULL, 0);
 
     if (!folder && !current)
         return error_errno(err, TH_E_INTERNAL, errno, "find the current folder");
-    add_encoded(url, folder ? folder : current);
+    anchor_add_escaped(url, folder ? folder : current);
     buffer_char(url, '/');
     return true;
 }
@@ -68,6 +56,14 @@ static void add_memory(struct buffer *url)
     buffer_printf(url, PRIVATE "%016" PRIx64, random);
 }
 
+/* With the certificates that it names. */
+static void add_server(struct buffer *url, const char *chosen, const char *folder)
+{
+    AUTO_FREE char *current = folder ? NULL : getcwd(NULL, 0);
+
+    anchor_url(chosen, folder ? folder : current, url);
+}
+
 /* The same jobs, whatever the current folder is. */
 static bool settle(const char *chosen, const char *folder, struct buffer *url, struct error *err)
 {
@@ -77,7 +73,7 @@ static bool settle(const char *chosen, const char *folder, struct buffer *url, s
     } else if (text_equal(chosen, MEMORY)) {
         add_memory(url);
     } else {
-        buffer_text(url, chosen);
+        add_server(url, chosen, folder);
     }
     return buffer_ok(url, err);
 }
@@ -86,46 +82,117 @@ static bool describe(const char *url, struct backend *backend, struct error *err
 {
     CLEANUP(url_done) struct store_url parsed = {0};
 
-    if (!store_check_url(url, err) || !url_parse(url, &parsed, err))
+    if (!store_check_url(url, NULL, err) || !url_parse(url, &parsed, err))
         return false;
     backend->url = strdup(url);
     backend->shown = strdup(parsed.shown);
     return (backend->url && backend->shown) || error_no_memory(err);
 }
 
-static const char *choose(const char *typed, const struct config *config)
+static bool is_of_config(enum backend_source source)
 {
-    const char *fallback = getenv("TASKHARBOR_BACKEND");
-
-    if (typed)
-        return typed;
-    return fallback && !text_is_blank(fallback) ? fallback : config->backend;
+    return source == BACKEND_NAMED || source == BACKEND_FOUND;
 }
 
-bool backend_choose(const char *typed, const struct config *config, struct backend *backend_out,
-                    struct error *err)
+static bool settle_offer(const struct backend_offers *offers, enum backend_source source,
+                         const struct config *config, struct buffer *url, struct error *err)
 {
-    CLEANUP(buffer_done) struct buffer url = BUFFER(URL_MAX);
-    const char *chosen = choose(typed, config);
-
-    *backend_out = (struct backend){.from_config = chosen == config->backend};
-    if (settle(chosen, backend_out->from_config ? config->folder : NULL, &url, err) &&
-        describe(buffer_str(&url), backend_out, err))
-        return true;
-    return backend_out->from_config ? error_prefix(err, "%s", config->path) : false;
+    return settle(offers->urls[source], is_of_config(source) ? config->folder : NULL, url, err);
 }
 
-bool backend_is_same(const struct backend *backend, const struct config *config)
+/* The default of a config is nothing that anybody said. */
+static bool is_said(const struct backend_offers *offers, enum backend_source source,
+                    const struct config *config)
 {
-    CLEANUP(buffer_done) struct buffer url = BUFFER(URL_MAX);
+    if (source == BACKEND_FOUND)
+        return config->has_backend && !offers->urls[BACKEND_NAMED];
+    return offers->urls[source] != NULL;
+}
+
+static void add_shown(struct buffer *text, const char *url)
+{
+    CLEANUP(url_done) struct store_url parsed = {0};
     struct error err;
 
+    buffer_text(text, url_parse(url, &parsed, &err) ? parsed.shown : "a wrong URL");
+}
+
+/* Adds what one offer says, if it leads elsewhere. */
+static bool add_difference(const struct backend *backend, const struct backend_offers *offers,
+                           enum backend_source source, const struct config *config,
+                           struct buffer *text, struct error *err)
+{
+    CLEANUP(buffer_done) struct buffer url = BUFFER(URL_MAX);
+
+    if (text_equal(offers->urls[source], offers->urls[backend->source]) &&
+        text_equal(offers->urls[source], MEMORY))
+        return true;
+    if (!settle_offer(offers, source, config, &url, err))
+        return false;
+    if (!text_equal(buffer_str(&url), backend->url)) {
+        buffer_text(text, text->length > 0 ? ", " : "");
+        add_shown(text, buffer_str(&url));
+        buffer_printf(text, " of %s", backend_source_name(source, config));
+    }
+    explicit_bzero(url.data, url.length);
+    return true;
+}
+
+static bool note_differences(struct backend *backend, const struct backend_offers *offers,
+                             const struct config *config, struct error *err)
+{
+    CLEANUP(buffer_done) struct buffer text = BUFFER(URL_MAX);
+
+    for (enum backend_source source = backend->source + 1; source < BACKEND_SOURCES; source++) {
+        if (is_said(offers, source, config) &&
+            !add_difference(backend, offers, source, config, &text, err))
+            return false;
+    }
+    if (!buffer_ok(&text, err))
+        return false;
+    if (text.length > 0)
+        backend->passed_over = strdup(buffer_str(&text));
+    return text.length == 0 || backend->passed_over || error_no_memory(err);
+}
+
+bool backend_choose(const struct backend_offers *offers, const struct config *config,
+                    struct backend *backend_out, struct error *err)
+{
+    CLEANUP(buffer_done) struct buffer url = BUFFER(URL_MAX);
+
+    *backend_out = (struct backend){.source = backend_offers_choose(offers)};
+    return settle_offer(offers, backend_out->source, config, &url, err) &&
+           describe(buffer_str(&url), backend_out, err) &&
+           note_differences(backend_out, offers, config, err);
+}
+
+bool backend_is_same(const struct backend *backend, const struct backend_offers *offers,
+                     const struct config *config)
+{
+    CLEANUP(buffer_done) struct buffer url = BUFFER(URL_MAX);
+    const enum backend_source source = backend_offers_choose(offers);
+    struct error err;
+
+    if (backend->source == BACKEND_TYPED)
+        return true;
     if (backend_is_private(backend))
-        return text_equal(config->backend, MEMORY);
-    const bool is_same = settle(config->backend, config->folder, &url, &err) &&
+        return text_equal(offers->urls[source], MEMORY);
+    const bool is_same = settle_offer(offers, source, config, &url, &err) &&
                          text_equal(buffer_str(&url), backend->url);
     explicit_bzero(url.data, url.length);
     return is_same;
+}
+
+bool backend_is_from_config(const struct backend *backend)
+{
+    return is_of_config(backend->source);
+}
+
+const char *backend_source_name(enum backend_source source, const struct config *config)
+{
+    if (is_of_config(source))
+        return config->path;
+    return source == BACKEND_TYPED ? "--backend" : "TASKHARBOR_BACKEND";
 }
 
 bool backend_is_private(const struct backend *backend)
@@ -146,5 +213,6 @@ void backend_done(struct backend *backend)
 {
     free(backend->url);
     free(backend->shown);
+    free(backend->passed_over);
     *backend = (struct backend){0};
 }

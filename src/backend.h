@@ -5,23 +5,34 @@
 #define BACKEND_H
 
 #include "base/base.h"
+#include "config/backend_offers.h"
 
 struct config;
 struct error;
 
 struct backend {
-    char *url;        /* owned; relative SQLite paths are absolute, memory: has a name */
-    char *shown;      /* owned; the same without secrets */
-    bool from_config; /* not typed, not from the environment */
+    char *url;   /* owned; relative SQLite paths are absolute, memory: has a name */
+    char *shown; /* owned; the same without secrets */
+    enum backend_source source;
+    char *passed_over; /* owned; what others say instead, for people: "redis://host/0 of
+                          TASKHARBOR_BACKEND"; NULL: nobody does */
 };
 
-/* `typed`, else $TASKHARBOR_BACKEND, else what the config says. Relative paths in the config start
- * at its folder, others at the current one. Fills `from_config` also when it fails. */
-bool backend_choose(const char *typed, const struct config *config, struct backend *backend_out,
-                    struct error *err) MUST_CHECK;
+/* The most explicit one. Relative paths in the config start at its folder, others at the current
+ * one. Fills `source` also when it fails. */
+bool backend_choose(const struct backend_offers *offers, const struct config *config,
+                    struct backend *backend_out, struct error *err) MUST_CHECK;
 
-/* Whether this config leads to the same jobs; only for one that came from a config. */
-bool backend_is_same(const struct backend *backend, const struct config *config);
+/* Whether a new config, with what is said besides it, leads to the same jobs. What was typed does,
+ * whatever the config says. */
+bool backend_is_same(const struct backend *backend, const struct backend_offers *offers,
+                     const struct config *config);
+
+/* Whether the fault is the config's if something is wrong with it. */
+bool backend_is_from_config(const struct backend *backend);
+
+/* "--backend", "TASKHARBOR_BACKEND", or the path of the config. */
+const char *backend_source_name(enum backend_source source, const struct config *config);
 
 /* Whether no other thd can use it: memory: without a name. */
 bool backend_is_private(const struct backend *backend);

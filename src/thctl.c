@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/display.h"
 #include "thctl/command.h"
+#include "thctl/completion.h"
 #include "thctl/help.h"
 #include "thctl/session.h"
 
@@ -18,6 +19,7 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,6 +27,9 @@
 
 static enum status run_help(struct session *session, const struct option_value *options,
                             const struct words *arguments);
+
+static enum status run_completion(struct session *session, const struct option_value *options,
+                                  const struct words *arguments);
 
 static const char *const help_examples[] = {"help", "help enqueue", NULL};
 
@@ -36,14 +41,30 @@ static const struct command command_help = {
     .options = options_none,
     .max_arguments = 1,
     .needs_no_backend = true,
+    .takes_command = true,
     .run = run_help,
 };
 
+static const char *const completion_examples[] = {
+    "completion > ~/.local/share/bash-completion/completions/thctl", NULL};
+
+static const struct command command_completion = {
+    .name = "completion",
+    .summary = "print what completes command lines in bash",
+    .arguments = "",
+    .details = "An installed thctl has it in place already. For this shell alone:\n"
+               "eval \"$(thctl completion)\"\n",
+    .examples = completion_examples,
+    .options = options_none,
+    .needs_no_backend = true,
+    .run = run_completion,
+};
+
 static const struct command *const commands[] = {
-    &command_enqueue, &command_ls,   &command_show,  &command_logs,   &command_cancel,
-    &command_retry,   &command_rm,   &command_stats, &command_queues, &command_pools,
-    &command_top,     &command_cron, &command_pause, &command_resume, &command_init,
-    &command_migrate, &command_help,
+    &command_enqueue, &command_ls,      &command_show,    &command_why,        &command_logs,
+    &command_cancel,  &command_run_now, &command_retry,   &command_rm,         &command_stats,
+    &command_queues,  &command_pools,   &command_top,     &command_cron,       &command_pause,
+    &command_resume,  &command_init,    &command_migrate, &command_completion, &command_help,
 };
 
 enum global_option {
@@ -58,7 +79,7 @@ enum global_option {
 /* clang-format off */
 static const struct option global_options[] = {
     [GLOBAL_CONFIG] = {"config", 'c', "F", "the config (./jobs.yaml, /etc/taskharbor/jobs.yaml)", OPTION_TEXT},
-    [GLOBAL_BACKEND] = {"backend", 'b', "URL", "where the jobs are, e.g. sqlite:./jobs.db ($TASKHARBOR_BACKEND)", OPTION_TEXT},
+    [GLOBAL_BACKEND] = {"backend", 'b', "URL", "where the jobs are, e.g. sqlite:./jobs.db (that of --config; $TASKHARBOR_BACKEND; jobs.yaml)", OPTION_TEXT},
     [GLOBAL_JSON] = {"json", 'j', NULL, "answer with one JSON object per line", OPTION_FLAG},
     [GLOBAL_HELP] = {"help", 'h', NULL, "show help", OPTION_FLAG},
     [GLOBAL_VERSION] = {"version", 'V', NULL, "show the version", OPTION_FLAG},
@@ -142,6 +163,18 @@ static enum status run_help(struct session *session, const struct option_value *
     return print_help(session, command);
 }
 
+static enum status run_completion(struct session *session, const struct option_value *options,
+                                  const struct words *arguments)
+{
+    CLEANUP(buffer_done) struct buffer text = BUFFER(HELP_MAX);
+
+    (void)options;
+    (void)arguments;
+    completion_add(&text, commands, COUNT_OF(commands), global_options);
+    output_text(&session->out, buffer_str(&text));
+    return STATUS_OK;
+}
+
 /* Plain `thctl`: what one could have said instead. */
 static enum status show_overview(void)
 {
@@ -206,6 +239,7 @@ static enum status run_command(struct session *session, const struct command *co
     if (global[GLOBAL_VERSION].given)
         return print_version(session);
     apply_globals(session, global);
+    snprintf(session->caller, sizeof session->caller, "thctl %s", command->name);
     if (!check_arguments(command, words->count))
         return STATUS_USAGE;
     enum status status = find_backend(command, session);

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/excerpt.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "cli/display.h"
 #include "cli/options.h"
@@ -16,8 +17,9 @@
 #include "config/config.h"
 #include "master/generation.h"
 #include "master/master.h"
+#include "master/rejection.h"
 #include "master/roles.h"
-#include "precheck.h"
+#include "precheck/precheck.h"
 #include "process/title.h"
 
 #include <taskharbor/version.h>
@@ -31,6 +33,7 @@
 #define DIAGNOSTICS_TEXT_MAX ((size_t)1 << 20)
 #define HELP_MAX             ((size_t)16 * 1024)
 #define WORKERS_MAX          1024
+#define LAST_WORDS           USEC_PER_SEC /* for whoever reads the log slowly */
 
 /* Where a config is looked for. */
 static const char *const config_paths[] = {"./jobs.yaml", "/etc/taskharbor/jobs.yaml"};
@@ -39,6 +42,7 @@ enum thd_option {
     OPTION_CONFIG,
     OPTION_BACKEND,
     OPTION_CHECK,
+    OPTION_STRICT,
     OPTION_NUM_WORKERS,
     OPTION_ONCE,
     OPTION_HELP,
@@ -49,8 +53,9 @@ enum thd_option {
 /* clang-format off */
 static const struct option options[] = {
     [OPTION_CONFIG] = {"config", 'c', "F", "the config (./jobs.yaml, /etc/taskharbor/jobs.yaml)", OPTION_TEXT},
-    [OPTION_BACKEND] = {"backend", 'b', "URL", "where the jobs are, e.g. sqlite:./jobs.db ($TASKHARBOR_BACKEND; the config)", OPTION_TEXT},
-    [OPTION_CHECK] = {"check", 0, NULL, "only check: config, users, commands, plugins, schemas, backend", OPTION_FLAG},
+    [OPTION_BACKEND] = {"backend", 'b', "URL", "where the jobs are, e.g. sqlite:./jobs.db (that of --config; $TASKHARBOR_BACKEND; jobs.yaml)", OPTION_TEXT},
+    [OPTION_CHECK] = {"check", 0, NULL, "only check: config, users, programs, plugins, schemas, backend", OPTION_FLAG},
+    [OPTION_STRICT] = {"strict", 0, NULL, "with --check: a warning is an error", OPTION_FLAG},
     [OPTION_NUM_WORKERS] = {"num-workers", 'n', "N", "worker processes (pool.num_workers)", OPTION_NUMBER, 1, WORKERS_MAX},
     [OPTION_ONCE] = {"once", 0, NULL, "run until nothing is ready, then exit", OPTION_FLAG},
     [OPTION_HELP] = {"help", 'h', NULL, "show help", OPTION_FLAG},
@@ -62,6 +67,7 @@ static const struct option options[] = {
 /* One run of thd. */
 struct daemon {
     struct option_value values[THD_OPTIONS];
+    struct diagnostics diagnostics; /* with what was read, until the pool starts */
     struct config config;
     struct backend backend;
     struct invocation invocation;
@@ -71,6 +77,7 @@ static void daemon_done(struct daemon *daemon)
 {
     free(daemon->invocation.path);
     backend_done(&daemon->backend);
+    diagnostics_done(&daemon->diagnostics);
     config_done(&daemon->config);
 }
 
@@ -102,7 +109,7 @@ static enum status print_help(void)
                 "  TSTP, CONT  stop reserving jobs, go on\n"
                 "\nexamples:\n"
                 "  thctl init && thd\n"
-                "  thd --config jobs.yaml --check\n"
+                "  thd --config jobs.yaml --check --strict\n"
                 "  thd --config jobs.yaml --once\n"
                 "\nexit: 0 drained, 1 not all could be given back, 2 wrong usage, 69 backend\n"
                 "unreachable (--check only), 78 wrong config\n");
@@ -126,6 +133,8 @@ static enum status read_options(struct daemon *daemon, struct words *words)
 
     if (!options_parse(sets, COUNT_OF(sets), OPTIONS_ALL, words, &err))
         return refuse(err.text);
+    if (daemon->values[OPTION_STRICT].given && !daemon->values[OPTION_CHECK].given)
+        return refuse("--strict goes with --check");
     if (words->count == 0)
         return STATUS_OK;
     error_set(&err, TH_E_INVALID, "takes no arguments, and '%s' is one",
@@ -149,14 +158,47 @@ static void show(const struct diagnostics *diagnostics)
     }
 }
 
+static void summarize(const struct diagnostics *diagnostics, const char *path, struct error *err)
+{
+    const size_t count = diagnostics->count + diagnostics->left_out;
+
+    error_set(err, TH_E_INVALID, "%s is wrong in %zu place%s", path, count, count == 1 ? "" : "s");
+}
+
+/* Whoever reads a log of JSON reads nothing else. */
+static void log_refusal(const struct diagnostics *diagnostics, const char *path)
+{
+    const struct log_options json = {.level = LEVEL_INFO, .format = FORMAT_JSON};
+    struct error err;
+
+    summarize(diagnostics, path, &err);
+    log_open(&json);
+    log_set_process("master");
+    rejection_log(diagnostics, err.text, "nothing was started");
+    log_close(LAST_WORDS);
+}
+
+/* A check is for people, and ends with how much there is to do. */
+static enum status refuse_config(const struct daemon *daemon, const char *path)
+{
+    const struct diagnostics *diagnostics = &daemon->diagnostics;
+    const bool is_check = daemon->values[OPTION_CHECK].given;
+
+    if (!is_check && config_wants_json(diagnostics) && !isatty(STDERR_FILENO)) {
+        log_refusal(diagnostics, path);
+        return STATUS_CONFIG;
+    }
+    show(diagnostics);
+    if (is_check)
+        precheck_sum_up(path, diagnostics);
+    return STATUS_CONFIG;
+}
+
 static enum status load(struct daemon *daemon, const char *path)
 {
-    CLEANUP(diagnostics_done) struct diagnostics diagnostics = {0};
-
-    if (config_load(path, &daemon->config, &diagnostics))
+    if (config_load(path, CONFIG_TO_RUN, &daemon->config, &daemon->diagnostics))
         return STATUS_OK;
-    show(&diagnostics);
-    return STATUS_CONFIG;
+    return refuse_config(daemon, path);
 }
 
 /* What is there is read, even if it cannot be: silence would hide a mistake. */
@@ -181,17 +223,31 @@ static void forget_url(const char *url)
         explicit_bzero((char *)url, strlen(url));
 }
 
+static struct backend_offers find_offers(const struct daemon *daemon, const char *typed,
+                                         const struct config *config)
+{
+    return backend_offers_find(typed, config, daemon->values[OPTION_CONFIG].given);
+}
+
+static bool refuse_backend(struct diagnostics *diagnostics, const char *reason)
+{
+    static const char *const keys[] = {"backend", NULL};
+
+    return diagnostics_add(diagnostics, config_place(diagnostics, keys), "backend: %s", reason);
+}
+
 static enum status find_backend(struct daemon *daemon)
 {
     const struct option_value *typed = &daemon->values[OPTION_BACKEND];
     struct config *config = &daemon->config;
+    const struct backend_offers offers = find_offers(daemon, typed->text, config);
     struct error err;
 
-    if (!backend_choose(typed->text, config, &daemon->backend, &err)) {
-        if (!daemon->backend.from_config)
+    if (!backend_choose(&offers, config, &daemon->backend, &err)) {
+        if (!backend_is_from_config(&daemon->backend))
             return refuse(err.text);
-        output_remark("%s", err.text);
-        return STATUS_CONFIG;
+        refuse_backend(&daemon->diagnostics, err.text);
+        return refuse_config(daemon, config->path);
     }
     daemon->invocation.wiped = typed->text;
     forget_url(typed->text);
@@ -221,26 +277,27 @@ static enum status configure(struct daemon *daemon)
 
 /* ---- a new config, while the pool runs ---- */
 
-static bool check_new(const struct daemon *daemon, const struct config *config, struct error *err)
+static bool check_new(const struct daemon *daemon, const struct config *config,
+                      struct diagnostics *diagnostics)
 {
-    if (daemon->backend.from_config && !backend_is_same(&daemon->backend, config))
-        return error_set(err, TH_E_INVALID, "backend cannot change while thd runs: restart it");
-    return true;
+    const struct backend_offers offers = find_offers(daemon, NULL, config);
+
+    return backend_is_same(&daemon->backend, &offers, config) ||
+           refuse_backend(diagnostics, "cannot change while thd runs: restart it");
 }
 
 static bool reread(void *context, const char *path, struct config *config_out,
                    struct diagnostics *diagnostics, struct error *err)
 {
     const struct daemon *daemon = context;
+    const bool is_right = config_load(path, CONFIG_TO_RUN, config_out, diagnostics) &&
+                          check_new(daemon, config_out, diagnostics);
 
-    if (!config_load(path, config_out, diagnostics))
-        return error_set(err, TH_E_INVALID, "%s is wrong in %zu place%s", path,
-                         diagnostics->count + diagnostics->left_out,
-                         diagnostics->count == 1 ? "" : "s");
-    const bool is_right = check_new(daemon, config_out, err);
     forget_url(config_out->backend);
     config_out->backend = daemon->backend.url;
     apply_options(daemon, config_out);
+    if (!is_right)
+        summarize(diagnostics, path, err);
     return is_right;
 }
 
@@ -251,13 +308,16 @@ static int run_pool(struct daemon *daemon)
     struct master_options master = {
         .backend = daemon->backend.url,
         .backend_shown = daemon->backend.shown,
-        .backend_is_typed = !daemon->backend.from_config,
+        .backend_is_typed = !backend_is_from_config(&daemon->backend),
+        .backend_source = backend_source_name(daemon->backend.source, &daemon->config),
+        .backend_passed_over = daemon->backend.passed_over,
         .backend_is_private = backend_is_private(&daemon->backend),
         .once = daemon->values[OPTION_ONCE].given,
         .invocation = daemon->invocation,
         .reread = reread,
         .context = daemon,
     };
+    static const char *const file[] = {NULL};
     struct error err;
 
     if (!backend_guard(&daemon->backend, &err)) {
@@ -265,10 +325,24 @@ static int run_pool(struct daemon *daemon)
         return STATUS_FAILED;
     }
     if (!generation_new(&daemon->config, roles_holds(&daemon->config), &master.generation, &err)) {
-        output_remark("%s: %s", daemon->config.path, err.text);
-        return STATUS_CONFIG;
+        diagnostics_add(&daemon->diagnostics, config_place(&daemon->diagnostics, file), "%s",
+                        err.text);
+        return refuse_config(daemon, daemon->config.path);
     }
+    diagnostics_done(&daemon->diagnostics);
     return master_run(&master);
+}
+
+static enum status check(struct daemon *daemon)
+{
+    const struct precheck precheck = {
+        .config = &daemon->config,
+        .diagnostics = &daemon->diagnostics,
+        .backend = &daemon->backend,
+        .strict = daemon->values[OPTION_STRICT].given,
+    };
+
+    return precheck_run(&precheck, show);
 }
 
 static int run(struct daemon *daemon, struct words *words)
@@ -285,7 +359,7 @@ static int run(struct daemon *daemon, struct words *words)
     if (status != STATUS_OK)
         return status;
     if (daemon->values[OPTION_CHECK].given)
-        return precheck_run(&daemon->config, &daemon->backend);
+        return check(daemon);
     return run_pool(daemon);
 }
 

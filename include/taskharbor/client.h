@@ -125,9 +125,9 @@ struct th_options {
 
 /*
  * Opens a backend: "sqlite:/srv/jobs.db", "sqlite:jobs.db?synchronous=normal" (relative to the
- * current folder); or, for tests, "memory:", which ends with the client, and "memory:name", which
- * all clients of that name share. A NULL url is the value of the environment variable
- * TASKHARBOR_BACKEND. NULL options are TH_OPTIONS.
+ * current folder), "postgres://user@host/db", "redis://host:6379/0"; or, for tests, "memory:",
+ * which ends with the client, and "memory:name", which all clients of that name share. A NULL url
+ * is the value of the environment variable TASKHARBOR_BACKEND. NULL options are TH_OPTIONS.
  *
  * TH_E_INVALID: the URL is wrong or nobody serves it. TH_E_SCHEMA: the schema is too new for this
  * library, or is missing or too old and `migrate` is 0. Close *client_out with th_close().
@@ -372,6 +372,9 @@ struct th_queue_info {
     th_usec oldest_ready; /* since when its first ready job could run; 0: none is ready */
     int64_t done_total;   /* ever */
     int64_t failed_total; /* executions that failed, ever */
+    /* Of the ready ones, set aside: no pool of the queue has a handler for their type; it cannot be
+     * started. */
+    int64_t no_handler, cannot_start;
 };
 
 struct th_stats {
@@ -398,6 +401,12 @@ TH_API TH_MUST_CHECK bool th_cancel(struct th_client *client, const char *id,
  * another job with its key waits. */
 TH_API TH_MUST_CHECK bool th_retry(struct th_client *client, const char *id, th_usec run_at,
                                    struct th_failure *failure);
+
+/* A scheduled job, or one that waits for its next attempt, is ready now, its counts kept; one that
+ * is ready stays so. TH_E_NOT_FOUND: no such job. TH_E_CONFLICT: it is blocked or running, or has
+ * ended. */
+TH_API TH_MUST_CHECK bool th_run(struct th_client *client, const char *id,
+                                 struct th_failure *failure);
 
 /* Deletes an ended job and frees its idempotency key. TH_E_NOT_FOUND: no such job.
  * TH_E_CONFLICT: it has not ended. */

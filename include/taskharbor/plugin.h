@@ -94,7 +94,8 @@ struct th_api {
 
 /* ---- what a handler may say ---- */
 
-/* Why it failed, for people: at most 4 KiB; the last one counts. */
+/* Why it failed, for people; the last one counts. Of a long one both ends are kept, 4 KiB in all.
+ */
 TH_PLUGIN_PRINTF(2, 3)
 static inline void th_error(struct th_context *ctx, const char *format, ...)
 {
@@ -105,7 +106,8 @@ static inline void th_error(struct th_context *ctx, const char *format, ...)
     va_end(arguments);
 }
 
-/* A line for the log, with the job's id. The last 4 KiB of all lines are kept with the job. */
+/* A line for the log, with the job's id. The last 4 KiB of all lines, or what `output` of the
+ * handler says, are kept with the job. */
 TH_PLUGIN_PRINTF(2, 3)
 static inline void th_log(struct th_context *ctx, const char *format, ...)
 {

@@ -12,6 +12,8 @@
 /* Longer words are nobody's misspelling of ours. */
 #define WORD_MAX 128
 
+#define SPACES " \t\n\v\f\r"
+
 bool text_equal(const char *a, const char *b)
 {
     if (!a || !b)
@@ -26,7 +28,7 @@ bool text_starts_with(const char *text, const char *prefix)
 
 bool text_is_blank(const char *text)
 {
-    return !text || text[strspn(text, " \t\n\v\f\r")] == '\0';
+    return !text || text[strspn(text, SPACES)] == '\0';
 }
 
 bool text_is_utf8(struct bytes bytes)
@@ -115,6 +117,57 @@ size_t text_fit(const char *text, size_t most)
         length += next;
     } while (next > 0);
     return length;
+}
+
+/* How many bytes a character has that begins so; 1 where no character does. */
+static size_t length_announced(unsigned char first)
+{
+    if (first >= 0xc2 && first <= 0xdf)
+        return 2;
+    if (first >= 0xe0 && first <= 0xef)
+        return 3;
+    return first >= 0xf0 && first <= 0xf4 ? 4 : 1;
+}
+
+struct bytes text_whole_end(struct bytes end)
+{
+    for (size_t count = 1; count <= 3 && count <= end.length; count++) {
+        const unsigned char c = end.data[end.length - count];
+
+        if (length_announced(c) > count)
+            return (struct bytes){end.data, end.length - count};
+        if ((c & 0xc0) != 0x80)
+            return end;
+    }
+    return end;
+}
+
+/* A character whose first byte was cut off has at most three left. */
+struct bytes text_whole_start(struct bytes bytes)
+{
+    size_t cut = 0;
+
+    while (cut < 3 && cut < bytes.length && (bytes.data[cut] & 0xC0) == 0x80)
+        cut++;
+    return (struct bytes){bytes.data + cut, bytes.length - cut};
+}
+
+static bool is_space(char c)
+{
+    return strchr(SPACES, c) != NULL;
+}
+
+struct bytes text_last_line(const char *text)
+{
+    size_t end = strlen(text);
+
+    while (end > 0 && is_space(text[end - 1]))
+        end--;
+    size_t start = end;
+    while (start > 0 && text[start - 1] != '\n')
+        start--;
+    start += strspn(text + start, SPACES);
+    return (struct bytes){(const unsigned char *)text + start, end > start ? end - start : 0};
 }
 
 bool text_to_int(const char *text, int64_t min, int64_t max, int64_t *value_out)

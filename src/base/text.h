@@ -25,6 +25,14 @@ bool text_is_deceptive(uint32_t code);
 /* How many bytes of a text have room in `most`, up to the end of a character that is one. */
 size_t text_fit(const char *text, size_t most);
 
+/* Of a text that was cut somewhere: without the beginning of a character at its end, or without the
+ * rest of one at its start. */
+struct bytes text_whole_end(struct bytes bytes);
+struct bytes text_whole_start(struct bytes bytes);
+
+/* Its last line that is not blank, without the spaces around it; empty when there is none. */
+struct bytes text_last_line(const char *text);
+
 /* A whole decimal number within [min, max]; no sign but '-', no spaces, nothing behind it. */
 bool text_to_int(const char *text, int64_t min, int64_t max, int64_t *value_out) MUST_CHECK;
 

@@ -191,6 +191,16 @@ bool units_parse_rate(const char *text, struct units_rate *rate_out, struct erro
     return true;
 }
 
+const char *units_format_rate(const struct units_rate *rate, char text[UNITS_TEXT_SIZE])
+{
+    size_t i = COUNT_OF(units) - 1;
+
+    while (i > 0 && units[i].length > rate->period)
+        i--;
+    snprintf(text, UNITS_TEXT_SIZE, "%" PRId64 "/%s", rate->count, units[i].name);
+    return text;
+}
+
 /* One decimal, if it is not zero. */
 static void format_decimal(uint64_t tenths, const char *unit, const char *sign,
                            char text[UNITS_TEXT_SIZE])

@@ -27,6 +27,9 @@ struct units_rate {
 /* A whole number from 1 to a billion, a slash, and s, m, h or d. */
 bool units_parse_rate(const char *text, struct units_rate *rate_out, struct error *err) MUST_CHECK;
 
+/* As it is written: "100/s". The rate has been parsed. */
+const char *units_format_rate(const struct units_rate *rate, char text[UNITS_TEXT_SIZE]);
+
 /* The largest two units that matter: "1.2s" under a minute, "5m 20s", "3d 4h". For people. */
 const char *units_format_duration(usec_t duration, char text[UNITS_TEXT_SIZE]);
 

@@ -202,6 +202,12 @@ static bool take_value(const struct match *match, const char *text, struct error
     return error_set(err, TH_E_INTERNAL, "%s has no kind", match->written);
 }
 
+/* Whether it needs no value. */
+static bool is_complete(const struct option *option)
+{
+    return option->kind == OPTION_FLAG || option->is_optional;
+}
+
 static bool take_next_word(struct walk *walk, const struct match *match, struct error *err)
 {
     if (walk->next == walk->words->count)
@@ -224,10 +230,12 @@ static bool read_long(struct walk *walk, const char *word, struct error *err)
         return refuse_name(walk, name, err);
     }
     snprintf(match.written, sizeof match.written, "--%s", match.option->name);
-    if (match.option->kind == OPTION_FLAG) {
+    if (equals == NULL && is_complete(match.option)) {
         match.value->given = true;
-        return equals == NULL || error_set(err, TH_E_INVALID, "%s takes no value", match.written);
+        return true;
     }
+    if (match.option->kind == OPTION_FLAG)
+        return error_set(err, TH_E_INVALID, "%s takes no value", match.written);
     return equals != NULL ? take_value(&match, equals + 1, err) : take_next_word(walk, &match, err);
 }
 
@@ -240,7 +248,7 @@ static bool read_letters(struct walk *walk, const char *word, struct error *err)
         if (!find_letter(walk, *letter, &match))
             return refuse_letter(word, err);
         snprintf(match.written, sizeof match.written, "-%c", *letter);
-        if (match.option->kind == OPTION_FLAG)
+        if (is_complete(match.option))
             match.value->given = true;
         else if (letter[1] != '\0')
             return take_value(&match, letter + 1, err);
@@ -313,11 +321,13 @@ static void add_wrapped(struct buffer *out, const char *text)
 void options_add_help(struct buffer *out, const struct option *table)
 {
     for (const struct option *option = table; option->name != NULL; option++) {
-        char left[80] = "";
-        int width =
-            snprintf(left, sizeof left, "  %c%c%s--%s%s%s", option->letter ? '-' : ' ',
-                     option->letter ? option->letter : ' ', option->letter ? ", " : "  ",
-                     option->name, option->value ? " " : "", option->value ? option->value : "");
+        const char *form = option->value == NULL ? "" : option->is_optional ? "[=%s]" : " %s";
+        char left[80] = "", value[40] = "";
+
+        snprintf(value, sizeof value, form, option->value);
+        int width = snprintf(left, sizeof left, "  %c%c%s--%s%s", option->letter ? '-' : ' ',
+                             option->letter ? option->letter : ' ', option->letter ? ", " : "  ",
+                             option->name, value);
 
         if (width > HELP_COLUMN - 2)
             buffer_printf(out, "%s\n%*s", left, HELP_COLUMN, "");

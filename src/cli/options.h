@@ -5,6 +5,7 @@
  * come back in an array with the index of their row.
  *
  *     --name VALUE   --name=VALUE   --flag   -l VALUE   -lVALUE   -ab
+ *     --name[=VALUE] -l             where the value may be left out
  *
  * "--" ends the options, "-" alone is an argument, and options may stand between arguments. A value
  * given twice is refused: nobody can tell which one was meant. A flag given twice is a flag.
@@ -36,11 +37,12 @@ struct option {
     enum option_kind kind;
     int64_t min, max;
     const char *const *choices; /* ended by NULL */
+    bool is_optional;           /* the value may be left out, and only stands behind "=" */
 };
 
 struct option_value {
     bool given;
-    const char *text; /* as written */
+    const char *text; /* as written; NULL for a flag, and where an optional value was left out */
     int64_t number;   /* the number, the microseconds, or the index of the choice */
     struct uuid id;
 };

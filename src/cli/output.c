@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define WIDTH_DEFAULT 80
+#define WIDTH_MAX     10000
 #define SENTENCE_MAX  8192 /* the last error of a job may be 4 KiB */
 #define LINE_MAX      ((size_t)8 * SENTENCE_MAX)
 
@@ -27,13 +28,17 @@ static bool wants_colour(void)
     return (refused == NULL || refused[0] == '\0') && output_obeys_escapes();
 }
 
+/* Of some terminals, as over a serial line, only the user knows it. */
 static size_t terminal_width(int fd)
 {
+    const char *said = getenv("COLUMNS");
     struct winsize size;
+    int64_t columns;
 
-    if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return WIDTH_DEFAULT;
-    return size.ws_col;
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return said != NULL && text_to_int(said, 1, WIDTH_MAX, &columns) ? (size_t)columns
+                                                                     : WIDTH_DEFAULT;
 }
 
 static void remark(const char *prefix, const char *format, va_list arguments)

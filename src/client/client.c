@@ -391,6 +391,18 @@ bool th_retry(struct th_client *client, const char *id, th_usec run_at, struct t
            report(&err, failure);
 }
 
+bool th_run(struct th_client *client, const char *id, struct th_failure *failure)
+{
+    enum th_error_code verdict = TH_OK;
+    struct uuid job;
+    struct error err;
+
+    return (may_use(client, &err) && request_id("id", id, &job, &err) &&
+            store_run_now(client->store, &job, 1, store_now(client->store), &verdict, &err) &&
+            accept_verdict(verdict, id, "is blocked or running, or has ended", &err)) ||
+           report(&err, failure);
+}
+
 bool th_remove(struct th_client *client, const char *id, struct th_failure *failure)
 {
     enum th_error_code verdict = TH_OK;
@@ -408,7 +420,7 @@ bool th_pause(struct th_client *client, const char *queue, struct th_failure *fa
     struct error err;
 
     return (may_use(client, &err) && request_queue(queue, &err) &&
-            store_pause(client->store, queue, store_now(client->store), &err)) ||
+            store_pause(client->store, queue, NULL, store_now(client->store), &err)) ||
            report(&err, failure);
 }
 

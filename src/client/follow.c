@@ -3,17 +3,22 @@
  *
  * No backend tells a client that a job has ended, so this looks again and again: soon at first,
  * for jobs that take a moment, then less and less often.
+ *
+ * Whoever looks on is paid with news as they come: attention.h.
  */
 #include "client/follow.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "client/attention.h"
 
 #include <string.h>
 
 #define DELAY_FIRST (2 * USEC_PER_MSEC)
 #define DELAY_MAX   (250 * USEC_PER_MSEC)
+#define DELAY_CLOSE (80 * USEC_PER_MSEC)  /* of a running job, whose news somebody waits for */
+#define MARK_AFTER  (100 * USEC_PER_MSEC) /* jobs that take a moment need none */
 
 static usec_t min_usec(usec_t a, usec_t b)
 {
@@ -39,7 +44,8 @@ static bool is_same(struct bytes a, struct bytes b)
 
 static bool has_changed(const struct job *before, const struct job *after, bool sees_output)
 {
-    return before->state != after->state || before->progress_percent != after->progress_percent ||
+    return before->state != after->state || before->aside != after->aside ||
+           before->progress_percent != after->progress_percent ||
            !text_equal(before->progress_text, after->progress_text) ||
            (sees_output && !is_same(before->output, after->output));
 }
@@ -61,12 +67,21 @@ static bool look(struct store *store, const struct uuid *id, bool sees_output,
     return true;
 }
 
+static void pay_attention(struct attention *attention, struct store *store, const struct job *job)
+{
+    const struct watched_job watched = {job->id, job->queue};
+    const struct watch watch = {.jobs = &watched, .count = 1};
+
+    attention_pay(attention, store, &watch);
+}
+
 bool follow_job(struct store *store, const struct uuid *id, usec_t timeout,
                 const struct follow *follow, struct job_list *job_out, bool *ended_out,
                 struct error *err)
 {
     usec_t deadline = deadline_after(timeout);
     usec_t delay = DELAY_FIRST;
+    struct attention attention = {.mark_at = clock_boot() + MARK_AFTER};
 
     for (;;) {
         bool changed = false;
@@ -78,9 +93,14 @@ bool follow_job(struct store *store, const struct uuid *id, usec_t timeout,
         bool stop =
             changed && follow->seen != NULL && !follow->seen(&job_out->items[0], follow->context);
         usec_t left = deadline - clock_boot();
+        stop |= follow->stopped != NULL && follow->stopped();
         if (*ended_out || stop || left <= 0)
             return looked;
+        const bool looks_on = looked && follow->seen != NULL;
+        if (looks_on)
+            pay_attention(&attention, store, &job_out->items[0]);
         clock_sleep(min_usec(delay, left));
-        delay = min_usec(2 * delay, DELAY_MAX);
+        const bool is_close = looks_on && job_out->items[0].state == JOB_RUNNING;
+        delay = min_usec(2 * delay, is_close ? DELAY_CLOSE : DELAY_MAX);
     }
 }

@@ -262,6 +262,8 @@ static void fill_queue(const struct queue_stats *stats, struct th_queue_info *in
         .oldest_ready = stats->oldest_ready,
         .done_total = stats->done_total,
         .failed_total = stats->failed_total,
+        .no_handler = stats->no_handler,
+        .cannot_start = stats->cannot_start,
     };
 }
 

@@ -10,12 +10,14 @@
 #include "base/cleanup.h"
 #include "base/excerpt.h"
 #include "base/text.h"
+#include "config/doors.h"
 #include "config/on_dead_circle.h"
+#include "config/sections.h"
 
 #include <string.h>
 
 #define KILL_SHARE 6 /* of a lease: TERM, KILL and the last report fit into what is left of it */
-#define PORT_MAX   65535
+#define BEATS_MIN  2 /* that a pool has missed before it is dead */
 #define PATH_SHOWN 256
 
 static const char *const handler_kinds[] = {"command", "plugin", "resident"};
@@ -64,6 +66,25 @@ static void check_heartbeat(const struct checks *checks)
                     units_format_duration(pool->lease, lease));
 }
 
+/* One beat that is late must not look like the end of a pool. A heartbeat that is too slow for the
+ * lease has been told of. */
+static void check_stale_threshold(const struct checks *checks)
+{
+    const struct pool_config *pool = &checks->config->pool;
+    struct place place = place_of(section(checks, "pool"), "stale_threshold", "heartbeat_interval");
+    char interval[UNITS_TEXT_SIZE], threshold[UNITS_TEXT_SIZE];
+
+    if (place.source == NULL || pool->stale_threshold == 0 ||
+        pool->heartbeat_interval >= pool->lease ||
+        pool->heartbeat_interval * BEATS_MIN < pool->stale_threshold)
+        return;
+    diagnostics_add(checks->diagnostics, place,
+                    "pool.stale_threshold (%s) must be over twice heartbeat_interval (%s): one "
+                    "late beat must not make a pool dead",
+                    units_format_duration(pool->stale_threshold, threshold),
+                    units_format_duration(pool->heartbeat_interval, interval));
+}
+
 static void check_kill_grace(const struct checks *checks)
 {
     const struct pool_config *pool = &checks->config->pool;
@@ -75,6 +96,25 @@ static void check_kill_grace(const struct checks *checks)
     diagnostics_add(
         checks->diagnostics, place, "pool.kill_grace (%s) must be at most a sixth of lease (%s)",
         units_format_duration(pool->kill_grace, grace), units_format_duration(pool->lease, lease));
+}
+
+static bool is_key(const struct field *fields, const char *key)
+{
+    while (fields->key != NULL && !text_equal(fields->key, key))
+        fields++;
+    return fields->key != NULL;
+}
+
+/* Whether a key that there is not may have been meant to be one of these: that has been told. */
+static bool has_misspelt(const struct node *map, const struct field *fields,
+                         const char *const *keys, size_t count)
+{
+    for (const struct node *member = map->first; member != NULL; member = member->next) {
+        if (!is_key(fields, member->key->text) &&
+            text_closest(member->key->text, keys, count) != NULL)
+            return true;
+    }
+    return false;
 }
 
 /* Of command, plugin and resident a handler has exactly one. */
@@ -97,7 +137,8 @@ static void check_handler(const struct checks *checks, const struct node *handle
         found = node;
         first = handler_kinds[i];
     }
-    if (found == NULL)
+    if (found == NULL &&
+        !has_misspelt(handler, handler_fields, handler_kinds, COUNT_OF(handler_kinds)))
         diagnostics_add(checks->diagnostics, handler->key->place,
                         "handlers.%s: needs one of command, plugin and resident", shown);
 }
@@ -117,6 +158,27 @@ static void check_plugin(const struct checks *checks, const struct node *handler
                             "handlers.%s.%s: is not for a plugin, which runs inside the worker",
                             shown, process_keys[i]);
     }
+}
+
+/* Middleware is a function around a run: it cannot be left before that has ended. */
+static void check_concurrency(const struct checks *checks, const struct node *handler)
+{
+    const struct node *node = node_find(handler, "concurrency");
+    char shown[EXCERPT_SIZE];
+
+    if (node == NULL || text_equal(node->text, "1"))
+        return;
+    excerpt_of(handler->key->text, shown);
+    if (node_find(handler, "resident") == NULL)
+        diagnostics_add(checks->diagnostics, node->key->place,
+                        "handlers.%s.concurrency: is for a resident; of anything else each worker "
+                        "runs one job at a time (raise pool.num_workers)",
+                        shown);
+    else if (checks->config->pool.middleware.count > 0)
+        diagnostics_add(checks->diagnostics, node->key->place,
+                        "handlers.%s.concurrency: cannot go with pool.middleware, which is wrapped "
+                        "around one job at a time: remove one of them",
+                        shown);
 }
 
 static void check_on_dead(const struct checks *checks, const struct handler_config *handler,
@@ -153,6 +215,7 @@ static void check_handlers(const struct checks *checks)
             continue;
         check_handler(checks, at);
         check_plugin(checks, at);
+        check_concurrency(checks, at);
     }
 }
 
@@ -182,65 +245,36 @@ static void check_cron(const struct checks *checks)
         check_cron_entry(checks, &checks->config->cron[i], entry);
 }
 
-/* HOST:PORT, [ADDRESS]:PORT or unix:PATH. */
-static bool is_address(const char *listen)
-{
-    const char *colon = strrchr(listen, ':');
-    int64_t port;
-
-    if (text_starts_with(listen, "unix:"))
-        return listen[strlen("unix:")] != '\0';
-    if (colon == NULL || colon == listen || !text_to_int(colon + 1, 0, PORT_MAX, &port))
-        return false;
-    if (listen[0] == '[')
-        return colon[-1] == ']' && colon - listen > 3;
-    return strcspn(listen, ":[]") == (size_t)(colon - listen);
-}
-
-/* Written so that a name such as 127.evil.example does not pass for an address. */
-static bool is_private(const char *listen)
-{
-    const size_t host = (size_t)(strrchr(listen, ':') - listen);
-
-    if (text_starts_with(listen, "unix:") || text_starts_with(listen, "[::1]:") ||
-        text_starts_with(listen, "localhost:"))
-        return true;
-    return text_starts_with(listen, "127.") && strspn(listen, "0123456789.") == host;
-}
-
-static void check_http(const struct checks *checks)
-{
-    const struct http_config *http = &checks->config->http;
-    const struct node *map = section(checks, "http");
-    const struct node *listen = node_find(map, "listen");
-    char shown[EXCERPT_SIZE];
-
-    if (listen == NULL || http->listen == NULL)
-        return;
-    excerpt_of(http->listen, shown);
-    if (!is_address(http->listen))
-        diagnostics_add(checks->diagnostics, listen->place,
-                        "http.listen: '%s' is no address: write HOST:PORT, [ADDRESS]:PORT or "
-                        "unix:PATH",
-                        shown);
-    else if (!is_private(http->listen) && node_find(map, "token_file") == NULL)
-        diagnostics_add(checks->diagnostics, listen->place,
-                        "http.listen: other machines can reach '%s': set token_file, or listen on "
-                        "127.0.0.1",
-                        shown);
-}
-
 void checks_run(const struct config *config, const struct node *root,
                 struct diagnostics *diagnostics)
 {
     const struct checks checks = {config, root, diagnostics};
 
     check_heartbeat(&checks);
+    check_stale_threshold(&checks);
     check_kill_grace(&checks);
     check_handlers(&checks);
     check_circles(&checks);
     check_cron(&checks);
-    check_http(&checks);
+    doors_check(config, root, diagnostics);
+}
+
+void checks_run_use(const struct config *config, const struct node *root,
+                    struct diagnostics *diagnostics)
+{
+    static const char *const section_of_handlers = "handlers";
+    const struct node *handlers = node_find(root, section_of_handlers);
+    const bool is_empty = handlers == NULL || node_is_null(handlers) ||
+                          (handlers->kind == NODE_MAP && handlers->first == NULL);
+
+    if (!is_empty || config->has_http || config->has_faktory ||
+        (handlers == NULL && has_misspelt(root, top_fields, &section_of_handlers, 1)))
+        return;
+    diagnostics_add(diagnostics,
+                    handlers == NULL ? (struct place){root->place.source, 0, 0}
+                                     : handlers->key->place,
+                    "there are no handlers, so no job could run: add one under 'handlers:', such "
+                    "as hello: {command: cat}");
 }
 
 bool checks_pattern_is_valid(const char *pattern)

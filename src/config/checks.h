@@ -12,6 +12,10 @@
 void checks_run(const struct config *config, const struct node *root,
                 struct diagnostics *diagnostics);
 
+/* What else a pool needs. */
+void checks_run_use(const struct config *config, const struct node *root,
+                    struct diagnostics *diagnostics);
+
 /* What a handler may be called: a type, or the start of one and a *. */
 bool checks_pattern_is_valid(const char *pattern);
 

@@ -12,12 +12,13 @@
 #include "base/excerpt.h"
 #include "base/text.h"
 #include "config/checks.h"
+#include "config/doors.h"
 #include "config/exposure.h"
+#include "config/handler_defaults.h"
 #include "config/include.h"
 #include "config/schedule.h"
 #include "config/sections.h"
 
-#include <limits.h>
 #include <string.h>
 
 #define NAME_ALLOWED "use 1 to 128 of A-Z a-z 0-9 _ . : -"
@@ -127,9 +128,10 @@ static void fill_handlers(const struct loading *loading)
         make_entries(loading, "handlers", sizeof *config->handlers, &entry, &config->handler_count);
     for (size_t i = 0; i < config->handler_count && entry != NULL; i++, entry = entry->next) {
         check_pattern(loading, entry);
-        config->handlers[i].retry = config->defaults.retry;
+        handler_defaults_begin(&config->defaults, &config->handlers[i]);
         config->handlers[i].pattern =
             fill_entry(loading, "handlers", handler_fields, entry, &config->handlers[i]);
+        handler_defaults_end(&config->defaults, entry, &config->handlers[i], &config->arena);
     }
 }
 
@@ -146,24 +148,6 @@ static void fill_cron(const struct loading *loading)
     }
 }
 
-/* unix:PATH is a path like any other: relative to the file. */
-static void settle_listen(const struct loading *loading)
-{
-    CLEANUP(buffer_done) struct buffer listen = BUFFER(PATH_MAX);
-    struct http_config *http = &loading->config->http;
-    const char *scheme = "unix:";
-
-    if (http->listen == NULL || !text_starts_with(http->listen, scheme))
-        return;
-    const char *path = http->listen + strlen(scheme);
-    if (path[0] == '/' || path[0] == '\0')
-        return;
-    while (text_starts_with(path, "./"))
-        path += 2;
-    buffer_printf(&listen, "%s%s/%s", scheme, loading->config->folder, path);
-    http->listen = arena_text(&loading->config->arena, buffer_str(&listen));
-}
-
 static void fill(const struct loading *loading, const char *path)
 {
     struct config *config = loading->config;
@@ -173,18 +157,21 @@ static void fill(const struct loading *loading, const char *path)
     config->path = arena_text(&config->arena, path);
     config->folder = arena_text(&config->arena, loading->root->place.source->folder);
     field_fill(&scope, top_fields, loading->root, config);
+    config->has_backend = node_find(loading->root, "backend") != NULL;
     config->has_http = node_find(loading->root, "http") != NULL;
+    config->has_faktory = node_find(loading->root, "faktory") != NULL;
     fill_queues(loading);
     fill_handlers(loading);
     fill_cron(loading);
     checks_run(config, loading->root, loading->diagnostics);
-    settle_listen(loading);
+    doors_settle(config);
     config->exposed = loading->diagnostics->exposed != NULL
                           ? arena_text(&config->arena, loading->diagnostics->exposed)
                           : exposure_find(config);
 }
 
-bool config_load(const char *path, struct config *config_out, struct diagnostics *diagnostics)
+bool config_load(const char *path, enum config_use use, struct config *config_out,
+                 struct diagnostics *diagnostics)
 {
     struct loading loading = {.config = config_out, .diagnostics = diagnostics};
     struct node *root = NULL;
@@ -192,7 +179,10 @@ bool config_load(const char *path, struct config *config_out, struct diagnostics
     *config_out = (struct config){0};
     if (include_read(path, diagnostics, &root)) {
         loading.root = root;
+        diagnostics->root = root;
         fill(&loading, path);
+        if (use == CONFIG_TO_RUN)
+            checks_run_use(config_out, root, diagnostics);
     }
     if (config_out->arena.failed || diagnostics->arena.failed)
         diagnostics->failed = true;
@@ -201,6 +191,23 @@ bool config_load(const char *path, struct config *config_out, struct diagnostics
     diagnostics_sort(diagnostics);
     config_done(config_out);
     return false;
+}
+
+struct place config_place(const struct diagnostics *diagnostics, const char *const *keys)
+{
+    const struct node *at = diagnostics->root;
+    struct place place = {at->place.source, 0, 0};
+
+    for (; *keys != NULL && (at = node_find(at, *keys)) != NULL; keys++)
+        place = at->kind == NODE_MAP ? at->key->place : at->place;
+    return place;
+}
+
+bool config_wants_json(const struct diagnostics *diagnostics)
+{
+    const struct node *format = node_find(node_find(diagnostics->root, "log"), "format");
+
+    return format != NULL && text_equal(format->text, "json");
 }
 
 struct job_limits config_default_limits(const struct config *config)

@@ -44,18 +44,7 @@ struct queue_config {
     int weight;
     int max_running;        /* 0: no limit */
     struct units_rate rate; /* count 0: no limit */
-};
-
-struct defaults_config {
-    usec_t timeout;
-    int max_attempts;
-    int max_stalls;
-    struct retry_policy retry;
-};
-
-enum handler_result {
-    RESULT_NONE,
-    RESULT_STDOUT,
+    bool remote;            /* this pool takes nothing from it: remote workers do */
 };
 
 /* 0: no limit */
@@ -63,6 +52,23 @@ struct limits_config {
     bytes_t memory;
     usec_t cpu;
     int files;
+};
+
+struct defaults_config {
+    usec_t timeout;
+    int max_attempts;
+    int max_stalls;
+    struct retry_policy retry;
+    struct text_pairs env; /* these are for processes: handler_defaults.h */
+    struct text_list pass_env;
+    const char *cwd;  /* NULL: the folder of the file that the handler stands in */
+    const char *user; /* NULL: that of thd */
+    struct limits_config limits;
+};
+
+enum handler_result {
+    RESULT_NONE,
+    RESULT_STDOUT,
 };
 
 /* The job to enqueue when one of a handler dies. */
@@ -79,10 +85,12 @@ struct handler_config {
     int max_attempts;
     int max_stalls;
     struct retry_policy retry; /* complete: what is not said here is as defaults say */
-    struct text_pairs env;
+    struct text_pairs env;     /* with those of defaults; so are the next, user, cwd and limits */
     struct text_list pass_env;
     struct number_list dead_exit_codes;
     enum handler_result result;
+    bytes_t output;     /* of the end of what a job prints is kept */
+    int concurrency;    /* jobs that a resident has at a time */
     const char *schema; /* path; NULL: none */
     struct on_dead_config on_dead;
     bool no_new_privs;
@@ -112,6 +120,18 @@ struct cron_config {
 struct http_config {
     const char *listen;     /* HOST:PORT, [ADDRESS]:PORT or unix:PATH */
     const char *token_file; /* NULL: none */
+    const char *read_token_file;
+    struct text_list hosts;
+    int connections;
+    int connections_per_address;
+    const char *title; /* NULL: that of the program */
+};
+
+struct faktory_config {
+    const char *listen;
+    const char *password_file; /* NULL: none */
+    bool allow_flush;
+    bool allow_admin;
 };
 
 struct log_config {
@@ -131,6 +151,7 @@ struct config {
     const char *path;   /* as it was asked for */
     const char *folder; /* absolute: where relative SQLite paths start */
     const char *backend;
+    bool has_backend;         /* it is written, not the default */
     struct text_list include; /* as written; the files have been read */
     struct pool_config pool;
     struct queue_config *queues; /* in the order of the file; at least one */
@@ -140,20 +161,35 @@ struct config {
     size_t handler_count;
     struct cron_config *cron;
     size_t cron_count;
-    bool has_http; /* there is an http: section */
+    bool has_http, has_faktory; /* there is such a section */
     const char
         *exposed; /* a file that others may write and that says what runs; NULL: there is none */
     struct http_config http;
+    struct faktory_config faktory;
     struct log_config log;
     bytes_t max_payload;
     usec_t idempotency_window;
     struct retention_config retention;
 };
 
+/* What a config is read for. */
+enum config_use {
+    CONFIG_TO_RUN, /* a pool: it has to have something to do */
+    CONFIG_TO_ASK, /* where the jobs are: a producer's config may say no more than that */
+};
+
 /* Reads the file and all it includes. False when anything is wrong; the diagnostics then have all
  * of it, in the order of its place, and the config is empty. */
-bool config_load(const char *path, struct config *config_out,
+bool config_load(const char *path, enum config_use use, struct config *config_out,
                  struct diagnostics *diagnostics) MUST_CHECK;
+
+/* Where the value of a key stands, or the key of a map: {"handlers", "email:send", "cwd", NULL}.
+ * What is left out is at the last of the keys that is there, or at the file as a whole. Only for a
+ * config that was loaded with these diagnostics. */
+struct place config_place(const struct diagnostics *diagnostics, const char *const *keys);
+
+/* Whether the log would be JSON: what is wrong elsewhere does not hide it. */
+bool config_wants_json(const struct diagnostics *diagnostics);
 
 /* The limits that job_limits_resolve() takes. */
 struct job_limits config_default_limits(const struct config *config);

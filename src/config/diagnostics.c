@@ -19,7 +19,7 @@
 #define LINE_BYTES   160 /* of the source, shown */
 #define GUTTER_WIDTH 5
 
-static bool append(struct diagnostics *diagnostics, struct place place, const char *text)
+static bool append(struct diagnostics *diagnostics, struct diagnostic item)
 {
     struct diagnostic *items = diagnostics->items;
 
@@ -27,12 +27,23 @@ static bool append(struct diagnostics *diagnostics, struct place place, const ch
         items = calloc(KEPT_MAX, sizeof *items);
         diagnostics->items = items;
     }
-    if (items == NULL || text == NULL || diagnostics->arena.failed) {
+    if (items == NULL || item.text == NULL || diagnostics->arena.failed) {
         diagnostics->failed = true;
         return false;
     }
-    items[diagnostics->count++] = (struct diagnostic){place, text};
+    items[diagnostics->count++] = item;
     return false;
+}
+
+bool diagnostics_add_text(struct diagnostics *diagnostics, struct place place, bool is_warning,
+                          const char *text)
+{
+    if (diagnostics->count == KEPT_MAX) {
+        diagnostics->left_out++;
+        return false;
+    }
+    text = arena_text(&diagnostics->arena, text);
+    return append(diagnostics, (struct diagnostic){place, text, is_warning});
 }
 
 bool diagnostics_add(struct diagnostics *diagnostics, struct place place, const char *format, ...)
@@ -40,14 +51,10 @@ bool diagnostics_add(struct diagnostics *diagnostics, struct place place, const 
     char text[TEXT_MAX];
     va_list arguments;
 
-    if (diagnostics->count == KEPT_MAX) {
-        diagnostics->left_out++;
-        return false;
-    }
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return append(diagnostics, place, arena_text(&diagnostics->arena, text));
+    return diagnostics_add_text(diagnostics, place, false, text);
 }
 
 const char *diagnostics_hint(struct diagnostics *diagnostics, const char *word,
@@ -190,7 +197,7 @@ void diagnostics_print(const struct diagnostics *diagnostics, bool for_people, s
         const struct diagnostic *item = &diagnostics->items[i];
 
         add_place(out, item->place);
-        buffer_printf(out, ": %s\n", item->text);
+        buffer_printf(out, ": %s%s\n", item->is_warning ? "warning: " : "", item->text);
         if (for_people)
             add_excerpt(out, &item->place);
     }

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 struct buffer;
+struct node;
 
 #define DIAGNOSTICS_SHOWN 50
 
@@ -40,20 +41,26 @@ struct place {
 struct diagnostic {
     struct place place;
     const char *text;
+    bool is_warning; /* nothing is refused for it */
 };
 
 struct diagnostics {
     struct arena arena;       /* has the texts, and all that was read: sources and trees */
     struct diagnostic *items; /* owned */
     size_t count;
-    size_t left_out;     /* found when the list was full */
-    bool failed;         /* out of memory: something is missing */
-    const char *exposed; /* a file that others may write, or NULL: exposure.h */
+    size_t left_out;         /* found when the list was full */
+    bool failed;             /* out of memory: something is missing */
+    const struct node *root; /* what was read, all files together; NULL: nothing could be */
+    const char *exposed;     /* a file that others may write, or NULL: exposure.h */
 };
 
 /* Adds a sentence without a full stop. Returns false, so that refusing is one line. */
 bool diagnostics_add(struct diagnostics *diagnostics, struct place place, const char *format, ...)
     PRINTF_LIKE(3, 4);
+
+/* The same, for what has come as text, and may be a warning. */
+bool diagnostics_add_text(struct diagnostics *diagnostics, struct place place, bool is_warning,
+                          const char *text);
 
 /* " (did you mean 'x'?)", or "" when no candidate is close or the list is full. Lives as long as
  * the list. */

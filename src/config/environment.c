@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/excerpt.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,10 +119,45 @@ static void expand_scalar(struct node *node, struct diagnostics *diagnostics)
 }
 
 /* As deep as the tree, which has a limit. */
+static void expand(struct node *node, struct diagnostics *diagnostics)
+{
+    if (node->kind == NODE_SCALAR)
+        expand_scalar(node, diagnostics);
+    for (struct node *child = node->first; child != NULL; child = child->next)
+        expand(child, diagnostics);
+}
+
+/* Of a handler: what /bin/sh runs. */
+static bool is_for_shell(const struct node *node)
+{
+    return node->kind == NODE_SCALAR &&
+           (text_equal(node->key->text, "command") || text_equal(node->key->text, "resident"));
+}
+
+static void expand_handler(struct node *handler, struct diagnostics *diagnostics)
+{
+    if (handler->kind != NODE_MAP) {
+        expand(handler, diagnostics);
+        return;
+    }
+    for (struct node *node = handler->first; node != NULL; node = node->next) {
+        if (!is_for_shell(node))
+            expand(node, diagnostics);
+    }
+}
+
+static void expand_handlers(struct node *handlers, struct diagnostics *diagnostics)
+{
+    for (struct node *handler = handlers->first; handler != NULL; handler = handler->next)
+        expand_handler(handler, diagnostics);
+}
+
 void environment_expand(struct node *root, struct diagnostics *diagnostics)
 {
-    if (root->kind == NODE_SCALAR)
-        expand_scalar(root, diagnostics);
-    for (struct node *child = root->first; child != NULL; child = child->next)
-        environment_expand(child, diagnostics);
+    for (struct node *section = root->first; section != NULL; section = section->next) {
+        if (section->kind == NODE_MAP && text_equal(section->key->text, "handlers"))
+            expand_handlers(section, diagnostics);
+        else
+            expand(section, diagnostics);
+    }
 }

@@ -31,6 +31,15 @@ const struct field retry_fields[] = {
     {.key = NULL},
 };
 
+static const struct field limits_fields[] = {
+    SIZE    (limits_config, memory, .fallback = "0", .help = "address space; 0 is no limit"),
+    DURATION(limits_config, cpu,    .fallback = "0", .max = "365d",
+             .help = "CPU time; 0 is no limit"),
+    COUNT   (limits_config, files,  .fallback = "0", .min = "0", .max = "1048576",
+             .help = "open files; 0 is no limit"),
+    {.key = NULL},
+};
+
 const struct field defaults_fields[] = {
     DURATION(defaults_config, timeout,      .fallback = "5m", .min = "1ms", .max = "365d",
              .help = "how long one execution may take"),
@@ -40,15 +49,16 @@ const struct field defaults_fields[] = {
              .help = "lost leases that make a job dead"),
     SECTION (defaults_config, retry, struct retry_policy, retry_fields,
              .help = "how long a failed job waits"),
-    {.key = NULL},
-};
-
-static const struct field limits_fields[] = {
-    SIZE    (limits_config, memory, .fallback = "0", .help = "address space; 0 is no limit"),
-    DURATION(limits_config, cpu,    .fallback = "0", .max = "365d",
-             .help = "CPU time; 0 is no limit"),
-    COUNT   (limits_config, files,  .fallback = "0", .min = "0", .max = "1048576",
-             .help = "open files; 0 is no limit"),
+    PAIRS   (defaults_config, env,          .fallback = "{}", .example = "{RAILS_ENV: production}",
+             .help = "variables that every command and resident gets"),
+    TEXTS   (defaults_config, pass_env,     .fallback = "[]", .example = "[HTTP_PROXY]",
+             .help = "variables of thd they get as well"),
+    PATH    (defaults_config, cwd,          .fallback = FIELD_UNSET, .example = "/srv/app",
+             .help = "their folder; unset is that of the file they stand in"),
+    TEXT    (defaults_config, user,         .fallback = FIELD_UNSET, .example = "worker",
+             .help = "who runs them; unset is the user of thd"),
+    SECTION (defaults_config, limits, struct limits_config, limits_fields,
+             .help = "what one execution may use"),
     {.key = NULL},
 };
 
@@ -74,13 +84,17 @@ const struct field handler_fields[] = {
     SECTION (handler_config, retry, struct retry_policy, retry_fields, .inherits = true,
              .help = "how long a failed job waits; what is unset is as defaults.retry"),
     PAIRS   (handler_config, env,             .fallback = "{}", .example = "{SMTP_HOST: mail.internal}",
-             .help = "variables it gets"),
+             .help = "variables it gets, besides those of defaults.env"),
     TEXTS   (handler_config, pass_env,        .fallback = "[]", .example = "[HTTP_PROXY]",
-             .help = "variables of thd it gets as well"),
+             .help = "variables of thd it gets, besides defaults.pass_env"),
     NUMBERS (handler_config, dead_exit_codes, .fallback = "[]", .example = "[3, 4]", .min = "1", .max = "255",
              .help = "exit codes that mean: dead, no retry; 65 always does"),
     CHOICE  (handler_config, result,          enum handler_result, results, .fallback = "none",
              .help = "what is kept as the job's result: none or stdout"),
+    SIZE    (handler_config, output,          .fallback = "4K", .min = "1", .max = "1M",
+             .help = "how much of the end of what it prints is kept"),
+    COUNT   (handler_config, concurrency,     .fallback = "1", .min = "1", .max = "1000",
+             .help = "how many jobs a resident may have at a time"),
     PATH    (handler_config, schema,          .fallback = FIELD_UNSET, .example = "./email.schema.json",
              .help = "JSON schema; a payload that does not fit is dead at once"),
     SECTION (handler_config, on_dead, struct on_dead_config, on_dead_fields, .optional = true,
@@ -88,15 +102,15 @@ const struct field handler_fields[] = {
     FLAG    (handler_config, no_new_privs,    .fallback = "true",
              .help = "setuid programs give it no rights"),
     TEXT    (handler_config, user,            .fallback = FIELD_UNSET, .example = "mailer",
-             .help = "who runs it; unset is the user of thd"),
+             .help = "who runs it; unset is defaults.user"),
     PATH    (handler_config, cwd,             .fallback = ".",
-             .help = "its folder; . is that of this file"),
+             .help = "its folder; unset is defaults.cwd; . is that of this file"),
     MODE    (handler_config, umask,           .fallback = "022",
              .help = "its umask, in octal"),
     COUNT   (handler_config, nice,            .fallback = "0", .min = "-20", .max = "19",
              .help = "its niceness"),
-    SECTION (handler_config, limits, struct limits_config, limits_fields,
-             .help = "what one execution may use"),
+    SECTION (handler_config, limits, struct limits_config, limits_fields, .inherits = true,
+             .help = "what one execution may use; what is unset is as defaults.limits"),
     {.key = NULL},
 };
 /* clang-format on */

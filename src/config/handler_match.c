@@ -3,34 +3,19 @@
  */
 #include "config/handler_match.h"
 
-#include "base/text.h"
-
-#include <string.h>
-
-/* The length of the prefix that a pattern stands for, if it matches; -1 when it does not. An exact
- * match is longer than any prefix. */
-static int match_length(const char *pattern, const char *type)
-{
-    const size_t length = strlen(pattern);
-
-    if (text_equal(pattern, type))
-        return JOB_NAME_MAX + 1;
-    if (pattern[length - 1] != '*' || strncmp(pattern, type, length - 1) != 0)
-        return -1;
-    return (int)length - 1;
-}
+#include "job/pattern.h"
 
 const struct handler_config *handler_match(const struct config *config, const char *type)
 {
     const struct handler_config *best = NULL;
-    int best_length = -1;
+    int best_fit = -1;
 
     for (size_t i = 0; i < config->handler_count; i++) {
-        const int length = match_length(config->handlers[i].pattern, type);
+        const int fit = pattern_fit(config->handlers[i].pattern, type);
 
-        if (length > best_length) {
+        if (fit > best_fit) {
             best = &config->handlers[i];
-            best_length = length;
+            best_fit = fit;
         }
     }
     return best;

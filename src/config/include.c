@@ -51,14 +51,25 @@ static const char *find_folder(const char *name, struct arena *arena)
     return folder == NULL ? NULL : arena_text(arena, folder);
 }
 
+/* Some editors put one before UTF-8. */
+static struct bytes without_mark(struct bytes text)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t length = sizeof mark - 1;
+
+    if (text.length < length || memcmp(text.data, mark, length) != 0)
+        return text;
+    return (struct bytes){text.data + length, text.length - length};
+}
+
 static bool read_text(int fd, struct source *source, struct arena *arena, struct error *err)
 {
     CLEANUP(buffer_done) struct buffer text = BUFFER(YAML_SIZE_MAX);
 
     if (!io_read_all(fd, "the file", &text, err))
         return false;
-    source->text =
-        arena_bytes(arena, (struct bytes){(const unsigned char *)buffer_str(&text), text.length});
+    const struct bytes read = {(const unsigned char *)buffer_str(&text), text.length};
+    source->text = arena_bytes(arena, without_mark(read));
     return !arena->failed || error_no_memory(err);
 }
 

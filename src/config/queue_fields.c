@@ -13,6 +13,8 @@ const struct field queue_fields[] = {
           .help = "jobs running at once, in all pools; 0 is no limit"),
     RATE (queue_config, rate,        .fallback = FIELD_UNSET, .example = "100/s",
           .help = "jobs started per s, m, h or d, in all pools; unset is no limit"),
+    FLAG (queue_config, remote,      .fallback = "false",
+          .help = "true leaves its jobs to remote workers"),
     {.key = NULL},
 };
 /* clang-format on */

@@ -23,7 +23,8 @@ static const char head[] =
     "# to start with, 'man jobs.yaml' tells more.\n"
     "#\n"
     "# Durations: 500ms 10s 5m 2h 7d. Sizes: 64K 512M 1G. ${NAME} and ${NAME:-default} read the\n"
-    "# environment, $$ is a dollar. Relative paths start at this file's folder.\n";
+    "# environment, $$ is a dollar; a command written as one text is left to the shell as it is.\n"
+    "# Relative paths start at this file's folder.\n";
 
 /* Where in the tables the walk is. */
 struct walk {

@@ -16,6 +16,7 @@ extern const struct field handler_fields[];   /* struct handler_config, per hand
 extern const struct field retry_fields[];     /* struct retry_policy; handler_fields.c */
 extern const struct field cron_fields[];      /* struct cron_config, per entry */
 extern const struct field http_fields[];      /* struct http_config; server_fields.c */
+extern const struct field faktory_fields[];   /* struct faktory_config; server_fields.c */
 extern const struct field log_fields[];       /* struct log_config; server_fields.c */
 extern const struct field retention_fields[]; /* struct retention_config; server_fields.c */
 

@@ -1,5 +1,6 @@
 /*
- * server_fields.c - the top level of jobs.yaml, and its sections `http:`, `log:` and `retention:`.
+ * server_fields.c - the top level of jobs.yaml, and its sections `http:`, `faktory:`, `log:` and
+ * `retention:`.
  */
 #include "config/config.h"
 #include "config/field.h"
@@ -21,10 +22,32 @@ static const char *const formats[] = {
 
 /* clang-format off */
 const struct field http_fields[] = {
-    TEXT(http_config, listen,     .fallback = "127.0.0.1:7460",
+    TEXT (http_config, listen,          .fallback = "127.0.0.1:7460",
+          .help = "HOST:PORT, [ADDRESS]:PORT or unix:PATH"),
+    PATH (http_config, token_file,      .fallback = FIELD_UNSET, .example = "./token",
+          .help = "file with the bearer token; needed unless only this machine can connect"),
+    PATH (http_config, read_token_file, .fallback = FIELD_UNSET, .example = "./read-token",
+          .help = "file with a token that may only look"),
+    TEXTS(http_config, hosts,           .fallback = "[]", .example = "[jobs.example.org]",
+          .help = "names that it is reached by, besides the address and localhost"),
+    COUNT(http_config, connections,     .fallback = "1024", .min = "1", .max = "65536",
+          .help = "connections at once"),
+    COUNT(http_config, connections_per_address, .fallback = "64", .min = "1", .max = "65536",
+          .help = "and from one address; this machine may have all"),
+    TEXT (http_config, title,           .fallback = FIELD_UNSET, .example = "Jobs of the shop",
+          .help = "what the dashboard is called"),
+    {.key = NULL},
+};
+
+const struct field faktory_fields[] = {
+    TEXT(faktory_config, listen,        .fallback = "127.0.0.1:7419",
          .help = "HOST:PORT, [ADDRESS]:PORT or unix:PATH"),
-    PATH(http_config, token_file, .fallback = FIELD_UNSET, .example = "./token",
-         .help = "file with the bearer token; needed unless only this machine can connect"),
+    PATH(faktory_config, password_file, .fallback = FIELD_UNSET, .example = "./faktory-password",
+         .help = "file with the password; needed unless only this machine can connect"),
+    FLAG(faktory_config, allow_flush,   .fallback = "false",
+         .help = "whether FLUSH may delete all jobs"),
+    FLAG(faktory_config, allow_admin,   .fallback = "false",
+         .help = "whether clients may remove and change jobs of others"),
     {.key = NULL},
 };
 
@@ -64,6 +87,8 @@ const struct field top_fields[] = {
      .fallback = FIELD_UNSET, .optional = true, .help = "jobs that are enqueued by the clock"},
     SECTION (config, http,      struct http_config,      http_fields, .optional = true,
              .help = "HTTP API and dashboard; only served when this section is there"),
+    SECTION (config, faktory,   struct faktory_config,   faktory_fields, .optional = true,
+             .help = "Faktory's protocol; only spoken when this section is there"),
     SECTION (config, log,       struct log_config,       log_fields,
              .help = "what thd says"),
     SIZE    (config, max_payload,        .fallback = "1M", .min = "1", .max = "16M",

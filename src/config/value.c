@@ -54,7 +54,7 @@ static bool read_list(const struct reader *reader, const struct node *node, read
         ok = read(reader, node, &items[list.count++]);
     for (const struct node *item = node->first; items != NULL && item != NULL; item = item->next)
         ok = read_unless_broken(reader, item, read, &items[list.count++]) && ok;
-    if (ok)
+    if (ok && list.count > 0)
         *list_out = list;
     return ok;
 }
@@ -104,7 +104,7 @@ static bool read_pairs(const struct reader *reader, const struct node *node,
     bool ok = items != NULL;
     for (const struct node *at = node->first; items != NULL && at != NULL; at = at->next)
         ok = read_pair(reader, at, &items[pairs.count++]) && ok;
-    if (ok)
+    if (ok && pairs.count > 0)
         *pairs_out = pairs;
     return ok;
 }

@@ -69,9 +69,19 @@ static bool complain_no_memory(struct builder *builder)
     return false;
 }
 
-static bool starts_with_tab(const struct source *source, size_t offset)
+/* What somebody may have meant where libyaml only tells what it did not find; NULL: who knows. */
+static const char *advice_for(const yaml_parser_t *parser, const struct source *source)
 {
-    return offset < source->text.length && source->text.data[offset] == '\t';
+    const size_t offset = parser->problem_mark.index;
+    const int first = offset < source->text.length ? source->text.data[offset] : 0;
+
+    if (first == '\t')
+        return "indent with spaces, not with tabs";
+    if (parser->context != NULL && text_equal(parser->context, "while scanning an alias"))
+        return "what begins with * needs quotes, such as \"*\"";
+    if (first == '@' || first == '`' || first == '%')
+        return "what begins with this character needs quotes";
+    return NULL;
 }
 
 static bool complain_syntax(struct builder *builder)
@@ -80,10 +90,11 @@ static bool complain_syntax(struct builder *builder)
 
     if (parser->error == YAML_MEMORY_ERROR)
         return complain_no_memory(builder);
-    if (starts_with_tab(builder->source, parser->problem_mark.index))
+    const char *advice = advice_for(parser, builder->source);
+    if (advice != NULL)
         return diagnostics_add(builder->diagnostics,
                                place_at(builder->source, &parser->problem_mark),
-                               "this is not valid YAML: indent with spaces, not with tabs");
+                               "this is not valid YAML: %s", advice);
     return diagnostics_add(builder->diagnostics, place_at(builder->source, &parser->problem_mark),
                            "this is not valid YAML: %s%s%s",
                            parser->problem != NULL ? parser->problem : "cannot be read",

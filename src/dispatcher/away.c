@@ -128,6 +128,7 @@ bool away_sift(struct dispatcher *dispatcher, size_t from, struct error *err)
         conclude_silently(dispatcher, flight);
     }
     outbox_clear(outbox, kept);
+    outbox_turn(outbox, from);
     if (from == 0)
         outbox_wait(outbox, clock_boot());
     if (held_any || kept > 0)

@@ -59,11 +59,13 @@ static void tell_durability(struct store *store)
 /* A new handle, also after an outage: a file that was replaced needs one. */
 bool backing_open(struct dispatcher *dispatcher, struct error *err)
 {
+    char caller[PROCESS_CALLER_SIZE];
     const struct store_options options = {
         .migrate = dispatcher->config->pool.migrate,
         .max_payload = (size_t)dispatcher->config->max_payload,
         .deadline = lease_deadline(dispatcher->config->pool.lease),
         .clock = &dispatcher->clock,
+        .caller = process_caller(dispatcher->process, caller),
     };
     struct store *store = NULL;
 

@@ -13,17 +13,18 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "config/config.h"
+#include "dispatcher/aside.h"
 #include "dispatcher/on_dead.h"
 #include "dispatcher/room.h"
 #include "dispatcher/starts.h"
 #include "dispatcher/state.h"
+#include "job/aside.h"
 #include "process/process.h"
 #include "store/store.h"
 
 #include <stdio.h>
 
-#define LEAVE_FOR  (10 * USEC_PER_SEC) /* a type that another pool may know */
-#define PROBE_RUNS (2 * USEC_PER_SEC)  /* what has run for so long could be started */
+#define PROBE_RUNS (2 * USEC_PER_SEC) /* what has run for so long could be started */
 
 static struct start *start_of(const struct dispatcher *dispatcher, const struct flight *flight)
 {
@@ -107,27 +108,33 @@ static void say_start_failed(const struct dispatcher *dispatcher, const struct f
            "handler=%s job=%s type=%s error=%s retry_ms=%" PRId64 " hint=%s",
            flight->handler->pattern, uuid_format(&flight->job.id, id), flight->job.type, error,
            start->delay / USEC_PER_MSEC,
-           "its jobs wait, nothing is counted against them; tried again by one job at a time");
+           "its jobs are set aside, nothing is counted against them; tried again by one job at a "
+           "time");
 }
 
-static void put_off(struct dispatcher *dispatcher, struct flight *flight, struct outcome *outcome)
+/* What could not be started is set aside with its error, for people; the run is kept. */
+static void set_aside(struct dispatcher *dispatcher, struct flight *flight, struct outcome *outcome)
 {
     const usec_t now = store_now(dispatcher->store);
-    bool is_first;
+    struct start *start = start_of(dispatcher, flight);
+    const bool is_first = starts_note_failure(start, flight->is_probe, outcome->error, now);
 
-    const usec_t again =
-        starts_note_failure(start_of(dispatcher, flight), flight->is_probe, now, &is_first);
     say_start_failed(dispatcher, flight, outcome->error, is_first);
-    outcome->kind = OUTCOME_SNOOZED;
-    outcome->snooze_for = again - now;
+    aside_show_start(dispatcher, (size_t)(flight->handler - dispatcher->config->handlers));
+    aside_look_in(dispatcher, start->probe_at > now ? start->probe_at - now : 0);
+    outcome->kind = OUTCOME_ASIDE;
+    outcome->aside = ASIDE_CANNOT_START;
+    outcome->failing_since = start->failing_since;
     outcome->run.started_at = now;
-    outcome->error = NULL;
 }
 
 static void note_start(struct dispatcher *dispatcher, struct flight *flight)
 {
-    if (starts_note_success(start_of(dispatcher, flight)))
-        log_info("start_works", "handler=%s type=%s", flight->handler->pattern, flight->job.type);
+    if (!starts_note_success(start_of(dispatcher, flight)))
+        return;
+    aside_look_in(dispatcher, 0);
+    aside_show_start(dispatcher, (size_t)(flight->handler - dispatcher->config->handlers));
+    log_info("start_works", "handler=%s type=%s", flight->handler->pattern, flight->job.type);
 }
 
 bool conclude_probes(struct dispatcher *dispatcher)
@@ -153,7 +160,7 @@ static void note_attempt(struct dispatcher *dispatcher, struct flight *flight,
                          struct result *result)
 {
     if (result->could_not_start)
-        put_off(dispatcher, flight, &result->outcome);
+        set_aside(dispatcher, flight, &result->outcome);
     else
         note_start(dispatcher, flight);
     flight->is_probe = false;
@@ -180,27 +187,33 @@ static bool conclude_unhandled(struct dispatcher *dispatcher, struct flight *fli
     return conclude_flight(dispatcher, flight, &outcome, err);
 }
 
-/* Given back for a while, and not started: there is no run to tell of. */
-static bool conclude_later(struct dispatcher *dispatcher, struct flight *flight, usec_t until,
+/* Not started, so there is no run to tell of. */
+static bool conclude_aside(struct dispatcher *dispatcher, struct flight *flight, enum job_aside why,
                            struct error *err)
 {
-    const usec_t now = store_now(dispatcher->store);
+    const struct start *start = flight->handler ? start_of(dispatcher, flight) : NULL;
     const struct outcome outcome = {
-        .kind = OUTCOME_SNOOZED, .snooze_for = until - now, .run = {.exit_code = JOB_NO_EXIT_CODE}};
-    const struct settlement_rules rules = rules_of(dispatcher, flight);
-    struct settlement settlement = settlement_decide(&flight->job, &outcome, &rules, now, 0);
+        .kind = OUTCOME_ASIDE,
+        .aside = why,
+        .failing_since = start ? start->failing_since : 0,
+        .error = start ? arena_text(&dispatcher->outbox.arena, start->error) : NULL,
+        .run = {.exit_code = JOB_NO_EXIT_CODE},
+    };
 
-    settlement.has_run = false;
-    return post(dispatcher, flight, &settlement, now, err);
+    if (why == ASIDE_NO_HANDLER)
+        aside_tell(dispatcher, flight->job.type, flight->job.queue);
+    return conclude_flight(dispatcher, flight, &outcome, err);
 }
 
 static bool conclude_unstartable(struct dispatcher *dispatcher, struct flight *flight,
                                  struct error *err)
 {
-    const struct outcome outcome = {.kind = OUTCOME_UNSTARTABLE,
-                                    .error = "its handler could not be started for a day",
-                                    .run = {.exit_code = JOB_NO_EXIT_CODE}};
+    char text[STARTS_ERROR_SIZE + 64];
+    struct outcome outcome = {.kind = OUTCOME_UNSTARTABLE, .run = {.exit_code = JOB_NO_EXIT_CODE}};
 
+    snprintf(text, sizeof text, "%s: %s", aside_epitaph(ASIDE_CANNOT_START),
+             start_of(dispatcher, flight)->error);
+    outcome.error = arena_text(&dispatcher->outbox.arena, text);
     return conclude_flight(dispatcher, flight, &outcome, err);
 }
 
@@ -208,10 +221,9 @@ static bool conclude_by_advice(struct dispatcher *dispatcher, struct flight *fli
                                bool *concluded_out, struct error *err)
 {
     const usec_t now = store_now(dispatcher->store);
-    usec_t until = 0;
 
     *concluded_out = true;
-    switch (starts_ask(start_of(dispatcher, flight), flight->job.created_at, now, &until)) {
+    switch (starts_ask(start_of(dispatcher, flight), flight->job.due, now)) {
     case START_GO:
         *concluded_out = false;
         return true;
@@ -220,7 +232,7 @@ static bool conclude_by_advice(struct dispatcher *dispatcher, struct flight *fli
         flight->is_probe = true;
         return true;
     case START_WAIT:
-        return conclude_later(dispatcher, flight, until, err);
+        return conclude_aside(dispatcher, flight, ASIDE_CANNOT_START, err);
     case START_GIVE_UP:
         return conclude_unstartable(dispatcher, flight, err);
     }
@@ -239,7 +251,7 @@ bool conclude_early(struct dispatcher *dispatcher, struct flight *flight, struct
     if (settlement_instead_of_run(&flight->job, &flight->limits, &settlement))
         return post(dispatcher, flight, &settlement, now, err);
     if (!flight->handler && dispatcher->config->pool.unknown_types == UNKNOWN_LEAVE)
-        return conclude_later(dispatcher, flight, now + LEAVE_FOR, err);
+        return conclude_aside(dispatcher, flight, ASIDE_NO_HANDLER, err);
     if (!flight->handler)
         return conclude_unhandled(dispatcher, flight, err);
     return conclude_by_advice(dispatcher, flight, concluded_out, err);

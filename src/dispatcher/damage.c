@@ -34,6 +34,18 @@ static bool is_wrong(const struct dispatcher *dispatcher, const struct flight *f
     return true;
 }
 
+static bool shows(const struct scoreboard *board, size_t index, const struct slot *slot,
+                  struct hold hold)
+{
+    struct slot_job job;
+
+    for (size_t place = 0; place < slot->place_extent; place++) {
+        if (scoreboard_read_job(board, index, place, &job) && hold_equal(job.hold, hold))
+            return true;
+    }
+    return false;
+}
+
 /* The living worker that shows this job as its own; NULL: none. */
 static const struct worker_link *find_runner(const struct dispatcher *dispatcher, struct hold hold)
 {
@@ -42,7 +54,7 @@ static const struct worker_link *find_runner(const struct dispatcher *dispatcher
 
     for (size_t i = 0; i < scoreboard_slots(board); i++) {
         if (!scoreboard_read(board, i, &slot) || slot.state != SLOT_RUNNING ||
-            !hold_equal(slot.hold, hold))
+            !shows(board, i, &slot, hold))
             continue;
         const struct worker_link *link = workers_find(&dispatcher->workers, slot.serial);
 

@@ -21,26 +21,28 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "dispatcher/aside.h"
 #include "dispatcher/backing.h"
 #include "dispatcher/conclude.h"
 #include "dispatcher/exchange.h"
 #include "dispatcher/handout.h"
+#include "dispatcher/once.h"
 #include "dispatcher/recovery.h"
 #include "dispatcher/results.h"
 #include "dispatcher/starts.h"
 #include "dispatcher/state.h"
 #include "process/process.h"
 #include "process/scoreboard.h"
+#include "process/start_board.h"
 #include "process/tray.h"
 #include "store/store.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SCAN_INTERVAL   (5 * USEC_PER_SEC)
-#define LAST_TRIES      (3 * USEC_PER_SEC)  /* to give back what was stopped */
-#define PACE            (4 * USEC_PER_MSEC) /* of exchanges, while no worker waits for one */
-#define PROMOTE_AT_ONCE 1000
+#define SCAN_INTERVAL (5 * USEC_PER_SEC)
+#define LAST_TRIES    (3 * USEC_PER_SEC)  /* to give back what was stopped */
+#define PACE          (4 * USEC_PER_MSEC) /* of exchanges, while no worker waits for one */
 
 static void end(struct dispatcher *dispatcher, int exit_code)
 {
@@ -356,7 +358,8 @@ static bool serve_store(struct dispatcher *dispatcher, struct error *err)
                        dispatcher->last_exchange + PACE);
         return true;
     }
-    if (!exchange_run(dispatcher, &dispatcher->has_exchanged, err) ||
+    if (!aside_look(dispatcher, err) ||
+        !exchange_run(dispatcher, &dispatcher->has_exchanged, err) ||
         !recover_rest(dispatcher, err))
         return bear_outage(dispatcher, err);
     if (!queues_are_away(&dispatcher->queues))
@@ -364,21 +367,13 @@ static bool serve_store(struct dispatcher *dispatcher, struct error *err)
     return true;
 }
 
-/* --once: whether nothing is ready, also of what has just become due. */
 static bool is_all_done(struct dispatcher *dispatcher, bool *done_out, struct error *err)
 {
-    const usec_t now = store_now(dispatcher->store);
-    size_t scheduled = 0, retried = 0;
-    usec_t next;
-
     *done_out = false;
     if (!holds_nothing(dispatcher) || !queues_are_dry(&dispatcher->queues))
         return true;
-    if (!store_promote(dispatcher->store, JOB_SCHEDULED, now, PROMOTE_AT_ONCE, &scheduled, &next,
-                       err) ||
-        !store_promote(dispatcher->store, JOB_RETRY, now, PROMOTE_AT_ONCE, &retried, &next, err))
+    if (!once_is_over(dispatcher, done_out, err))
         return bear_outage(dispatcher, err);
-    *done_out = scheduled + retried == 0;
     if (!*done_out)
         scan(dispatcher);
     return true;
@@ -452,6 +447,7 @@ static bool set_up(struct dispatcher *dispatcher, struct error *err)
     dispatcher->starts = calloc(dispatcher->config->handler_count + 1, sizeof(struct start));
     if (!dispatcher->starts)
         return error_no_memory(err);
+    start_board_clear(process->start_board);
     dispatcher->workers.loop = process->loop;
     dispatcher->workers.trays = process->trays;
     ring_for_all(dispatcher); /* a dispatcher before may have died before it woke anybody */

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/timestamp.h"
 #include "dispatcher/flights.h"
+#include "job/aside.h"
 #include "job/settlement.h"
 
 static void log_done(const struct job *job, const char *id, const struct job_run *run)
@@ -61,6 +62,10 @@ static void log_settled(const struct job *job, const char *id, const struct sett
         return;
     case SETTLE_SNOOZE:
         log_snoozed(job, id, settlement);
+        return;
+    case SETTLE_ASIDE: /* the first of many was told when it was found out */
+        log_debug("job_released", "job=%s type=%s queue=%s reason=%s", id, job->type, job->queue,
+                  aside_name(settlement->aside));
         return;
     case SETTLE_CANCEL:
         log_info("job_cancelled", "job=%s type=%s queue=%s", id, job->type, job->queue);

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "config/config.h"
 #include "dispatcher/away.h"
+#include "dispatcher/company.h"
 #include "dispatcher/conclude.h"
 #include "dispatcher/handout.h"
 #include "dispatcher/mix.h"
@@ -68,12 +69,13 @@ static bool ask(struct dispatcher *dispatcher, size_t from, const struct reserva
                 usec_t now, struct job_list *jobs_out, struct error *err)
 {
     struct outbox *outbox = &dispatcher->outbox;
-    const size_t sent = outbox_share(outbox, outbox->count - from);
+    const size_t share = outbox_share(outbox, outbox->count - from);
+    const size_t sent = outbox_fit(outbox, from, share);
     const usec_t start = clock_boot();
     const bool answered = send(dispatcher, from, sent, wanted, now, jobs_out, err);
 
     if (answered)
-        outbox_grow(outbox, sent);
+        outbox_grow(outbox, share);
     else if (clock_boot() - start > too_long(dispatcher))
         outbox_shrink(outbox, sent);
     return answered;
@@ -184,15 +186,16 @@ static void open_queues(struct dispatcher *dispatcher)
         loop_set_timer(dispatcher->process->loop, &dispatcher->limit_timer, next);
 }
 
-static size_t room_now(const struct dispatcher *dispatcher)
+static size_t room_now(struct dispatcher *dispatcher)
 {
     if (dispatcher->is_paused || dispatcher->is_draining || !queues_may_give(&dispatcher->queues))
         return 0;
     const struct flights_census census =
         flights_count(&dispatcher->flights, dispatcher->process->leases);
-    const size_t workers = workers_count(&dispatcher->workers);
+    const struct company company = company_count(dispatcher, census.running);
     const struct room_facts facts = {
-        .idle = workers > census.running ? workers - census.running : 0,
+        .idle = company.idle,
+        .spare = company.spare,
         .quick = dispatcher->quick,
         .last_quick = dispatcher->last_quick,
         .waiting = census.waiting,

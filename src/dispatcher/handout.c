@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "dispatcher/company.h"
 #include "dispatcher/conclude.h"
 #include "dispatcher/damage.h"
 #include "dispatcher/state.h"
@@ -60,7 +61,7 @@ static enum delivery pass_on(struct dispatcher *dispatcher, struct flight *fligh
     const enum delivery delivery = task_send(dispatcher->process->tasks, task, err);
 
     if (delivery == DELIVERY_DONE)
-        rack_note(rack, task->hold);
+        rack_note(rack, task);
     return delivery;
 }
 
@@ -224,6 +225,7 @@ static bool is_idle(const struct dispatcher *dispatcher, const struct worker_lin
 /* A job has waited for as long as any may. Whoever has nothing to do, again and again, is deaf. */
 static bool note_missed(struct dispatcher *dispatcher, struct error *err)
 {
+    company_note_missed(dispatcher);
     for (struct worker_link *link = dispatcher->workers.first; link; link = link->next) {
         const struct report report = {.kind = REPORT_WORKER_DEAF, .serial = link->serial};
 

@@ -14,12 +14,14 @@
 #define CAUSE_SIZE 64
 #define PLACE_SIZE (PLUGIN_NAME_SIZE + 16)
 
-/* A worker that was killed for the run before this one has done it no harm but to stop it. */
+/* A worker that was killed for the run before this one has done it no harm but to stop it. One that
+ * was stopped may have been stopped by any of its jobs. */
 static enum outcome_kind kind_of(const struct obituary_facts *facts)
 {
     const struct worker_end *end = facts->end;
 
-    if (end->killed_for != KILL_NONE && !hold_equal(end->killed_hold, facts->hold))
+    if (end->killed_for != KILL_NONE && end->killed_for != KILL_STOPPED &&
+        !hold_equal(end->killed_hold, facts->hold))
         return OUTCOME_RELEASED;
     switch (end->killed_for) {
     case KILL_NONE:

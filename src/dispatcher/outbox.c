@@ -12,6 +12,7 @@
 #define MAX_DELAY   (500 * USEC_PER_MSEC)
 
 #define LEAST_SHARE 32
+#define SHARE_BYTES ((size_t)4 << 20)
 
 static bool grow(struct outbox *outbox)
 {
@@ -54,6 +55,25 @@ size_t outbox_share(const struct outbox *outbox, size_t waiting)
     return outbox->most > 0 && outbox->most < waiting ? outbox->most : waiting;
 }
 
+static size_t size_of(const struct settlement *settlement)
+{
+    return settlement->output.length + settlement->result.length;
+}
+
+size_t outbox_fit(struct outbox *outbox, size_t from, size_t share)
+{
+    size_t count = 0, bytes = 0;
+
+    while (count < share) {
+        bytes += size_of(&outbox->settlements[from + count]);
+        if (bytes > SHARE_BYTES && count > 0)
+            break;
+        count++;
+    }
+    outbox->left = share - count;
+    return count;
+}
+
 void outbox_shrink(struct outbox *outbox, size_t sent)
 {
     outbox->most = sent / 2 > LEAST_SHARE ? sent / 2 : LEAST_SHARE;
@@ -64,13 +84,40 @@ void outbox_grow(struct outbox *outbox, size_t sent)
     outbox->most = outbox->most > 0 && sent == outbox->most ? 2 * outbox->most : 0;
 }
 
+static void swap(struct outbox *outbox, size_t a, size_t b)
+{
+    const struct settlement settlement = outbox->settlements[a];
+    struct flight *flight = outbox->flights[a];
+
+    outbox->settlements[a] = outbox->settlements[b];
+    outbox->flights[a] = outbox->flights[b];
+    outbox->settlements[b] = settlement;
+    outbox->flights[b] = flight;
+}
+
+static void reverse(struct outbox *outbox, size_t from, size_t to)
+{
+    while (from + 1 < to)
+        swap(outbox, from++, --to);
+}
+
+void outbox_turn(struct outbox *outbox, size_t from)
+{
+    if (outbox->left == 0 || outbox->left >= outbox->kept - from)
+        return;
+    const size_t refused = outbox->kept - outbox->left;
+    reverse(outbox, from, refused);
+    reverse(outbox, refused, outbox->kept);
+    reverse(outbox, from, outbox->kept);
+}
+
 void outbox_wait(struct outbox *outbox, usec_t now)
 {
     usec_t delay = outbox->kept_delay > 0 ? 2 * outbox->kept_delay : FIRST_DELAY;
 
     if (delay > MAX_DELAY)
         delay = MAX_DELAY;
-    outbox->kept_delay = outbox->kept > 0 ? delay : 0;
+    outbox->kept_delay = outbox->kept > outbox->left ? delay : 0;
     outbox->kept_until = now + outbox->kept_delay;
 }
 
@@ -95,6 +142,7 @@ bool outbox_keep(struct outbox *outbox, size_t from, size_t to, struct error *er
         settlement.run.error = arena_text(&flight->arena, settlement.run.error);
         settlement.result = arena_bytes(&flight->arena, settlement.result);
         settlement.output = arena_bytes(&flight->arena, settlement.output);
+        settlement.progress_text = arena_text(&flight->arena, settlement.progress_text);
         settlement.on_dead = copy_on_dead(&flight->arena, settlement.on_dead);
     }
     flight->is_kept = true;

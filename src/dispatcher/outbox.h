@@ -24,6 +24,7 @@ struct outbox {
     size_t kept;       /* as many of the first were sent before, and could not be settled */
     usec_t kept_until; /* boot time at which they are sent again */
     usec_t kept_delay; /* longer each time, while any are kept */
+    size_t left;       /* the last of them, which were too much for the last exchange */
     size_t most;       /* that go with one exchange, after one that took too long; 0: all */
 };
 
@@ -36,6 +37,9 @@ size_t outbox_first(const struct outbox *outbox, usec_t now);
 /* How many of `waiting` go with the next exchange. */
 size_t outbox_share(const struct outbox *outbox, size_t waiting);
 
+/* As many of these as are small enough for one exchange together, and at least one. */
+size_t outbox_fit(struct outbox *outbox, size_t from, size_t share);
+
 /* An exchange with so many was too slow to be answered: the next has half of them. */
 void outbox_shrink(struct outbox *outbox, size_t sent);
 /* One with so many was answered. */
@@ -44,7 +48,12 @@ void outbox_grow(struct outbox *outbox, size_t sent);
 /* Makes the settlement `from` number `to`, one that is kept. What it points to is copied. */
 bool outbox_keep(struct outbox *outbox, size_t from, size_t to, struct error *err) MUST_CHECK;
 
-/* Those that are kept are sent again in a while from `now` on. */
+/* Of those that are kept from `from` on: what was too much for the last exchange goes before what
+ * could not be settled. */
+void outbox_turn(struct outbox *outbox, size_t from);
+
+/* Those that are kept are sent again in a while from `now` on; at once, if they were but too much
+ * for the last exchange. */
 void outbox_wait(struct outbox *outbox, usec_t now);
 
 /* Only the first `kept` remain. */

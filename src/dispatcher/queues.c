@@ -19,14 +19,15 @@ bool queues_init(struct queues *queues, const struct config *config, struct erro
         .items = calloc(config->queue_count, sizeof *queues->items),
         .shares = calloc(config->queue_count, sizeof *queues->shares),
         .limits = calloc(config->queue_count, sizeof *queues->limits),
-        .count = config->queue_count,
     };
     if (!queues->items || !queues->shares || !queues->limits)
         return error_no_memory(err);
-    for (size_t i = 0; i < queues->count; i++) {
+    for (size_t i = 0; i < config->queue_count; i++) {
         const struct queue_config *queue = &config->queues[i];
 
-        queues->items[i] = (struct queue_turn){
+        if (queue->remote)
+            continue;
+        queues->items[queues->count++] = (struct queue_turn){
             .name = queue->name,
             .weight = queue->weight,
             .max_running = (size_t)queue->max_running,
@@ -112,7 +113,7 @@ bool queues_are_away(const struct queues *queues)
         if (!queues->items[i].is_away)
             return false;
     }
-    return true;
+    return queues->count > 0;
 }
 
 bool queues_miss_any(const struct queues *queues)

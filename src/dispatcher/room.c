@@ -13,10 +13,15 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+size_t room_to_join(size_t running, size_t limit)
+{
+    return running < limit ? smaller(running, limit - running) : 0;
+}
+
 size_t room_for(const struct room_facts *facts)
 {
     const size_t quick = facts->quick > facts->last_quick ? facts->quick : facts->last_quick;
-    const size_t wanted = facts->idle + 2 * quick;
+    const size_t wanted = facts->idle + facts->spare + 2 * quick;
     const size_t room = wanted > facts->waiting ? wanted - facts->waiting : 0;
 
     return smaller(room, smaller(facts->capacity - facts->held, facts->capacity / 2));

@@ -11,18 +11,24 @@
 #define ROOM_QUICK_JOB (50 * USEC_PER_MSEC)
 
 struct room_facts {
-    size_t idle; /* workers */
+    size_t idle;  /* workers */
+    size_t spare; /* jobs that can join those of a resident */
     size_t quick,
         last_quick;        /* jobs quickly done since the last exchange, and since the one before */
     size_t waiting;        /* to be started */
     size_t held, capacity; /* of the lease table, but for what the exchange settles */
 };
 
-/* One for each idle worker, and twice as many as were quickly done: so much will be eaten while the
- * next exchange is under way. What already waits is in their way. An exchange that follows on
- * another's heels finds little done, which says nothing: the one before counts as well. No more
- * than half of the table at once, so that the workers have the one half while the other is
- * exchanged. */
+/* How many more jobs a worker that runs some may have for now. Nobody knows what the next jobs will
+ * be, and only those of the same resident can join: so as many as it has shown to take, and those
+ * again, up to `limit`. */
+size_t room_to_join(size_t running, size_t limit);
+
+/* One for each idle worker, what can join others, and twice as many as were quickly done: so much
+ * will be eaten while the next exchange is under way. What already waits is in their way. An
+ * exchange that follows on another's heels finds little done, which says nothing: the one before
+ * counts as well. No more than half of the table at once, so that the workers have the one half
+ * while the other is exchanged. */
 size_t room_for(const struct room_facts *facts);
 
 /* No more than fit into this many bytes, if they are as large as the last ones were on average. */

@@ -3,33 +3,58 @@
  */
 #include "dispatcher/starts.h"
 
+#include "job/aside.h"
+
+#include <stdio.h>
+
 #define DELAY_FIRST USEC_PER_SEC
 #define DELAY_MAX   (5 * USEC_PER_MIN)
 
-static usec_t later_of(usec_t a, usec_t b)
+static enum start_advice probe(struct start *start, enum start_advice otherwise)
 {
-    return a > b ? a : b;
+    if (start->is_probing)
+        return otherwise;
+    start->is_probing = true;
+    return START_PROBE;
 }
 
-enum start_advice starts_ask(struct start *start, usec_t created_at, usec_t now, usec_t *until_out)
+enum start_advice starts_ask(struct start *start, usec_t due, usec_t now)
 {
     if (start->failing_since == 0)
-        return START_GO;
-    if (now - later_of(start->failing_since, created_at) >= STARTS_PATIENCE)
+        return start->doubted_since == 0 ? START_GO : probe(start, START_GO);
+    if (aside_since(ASIDE_CANNOT_START, start->failing_since, due, now) <= aside_cutoff(now))
         return START_GIVE_UP;
-    if (now >= start->probe_at && !start->is_probing) {
-        start->is_probing = true;
-        return START_PROBE;
-    }
-    *until_out = later_of(start->probe_at, now + DELAY_FIRST);
-    return START_WAIT;
+    return now >= start->probe_at ? probe(start, START_WAIT) : START_WAIT;
 }
 
-usec_t starts_note_failure(struct start *start, bool was_probe, usec_t now, bool *first_out)
+enum start_fetch starts_fetch(struct start *start, usec_t since, usec_t now)
 {
-    *first_out = start->failing_since == 0;
-    if (*first_out) {
-        start->failing_since = now;
+    if (start->has_worked)
+        return FETCH_ALL;
+    if (start->failing_since == 0) {
+        if (start->doubted_since == 0 || since < start->doubted_since)
+            start->doubted_since = since;
+        return start->is_probing ? FETCH_NONE : FETCH_ONE;
+    }
+    if (since <= aside_cutoff(now))
+        return FETCH_OLD;
+    return now >= start->probe_at && !start->is_probing ? FETCH_ONE : FETCH_NONE;
+}
+
+usec_t starts_next_probe(const struct start *start)
+{
+    return start->failing_since == 0 || start->is_probing ? 0 : start->probe_at;
+}
+
+bool starts_note_failure(struct start *start, bool was_probe, const char *error, usec_t now)
+{
+    const bool is_first = start->failing_since == 0;
+
+    snprintf(start->error, sizeof start->error, "%s", error ? error : "");
+    start->has_worked = false;
+    if (is_first) {
+        start->failing_since = start->doubted_since != 0 ? start->doubted_since : now;
+        start->doubted_since = 0;
         start->delay = DELAY_FIRST;
         start->probe_at = now + start->delay;
     } else if (was_probe) {
@@ -38,15 +63,15 @@ usec_t starts_note_failure(struct start *start, bool was_probe, usec_t now, bool
     }
     if (was_probe)
         start->is_probing = false;
-    return later_of(start->probe_at, now + DELAY_FIRST);
+    return is_first;
 }
 
 bool starts_note_success(struct start *start)
 {
-    const bool was_failing = start->failing_since != 0;
+    const bool was_waited_for = start->failing_since != 0 || start->doubted_since != 0;
 
-    *start = (struct start){0};
-    return was_failing;
+    *start = (struct start){.has_worked = true};
+    return was_waited_for;
 }
 
 void starts_forget_probe(struct start *start)

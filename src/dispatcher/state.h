@@ -14,6 +14,8 @@
 #include "process/outage.h"
 #include "store/timekeeper.h"
 
+#define DISPATCHER_TOLD_TYPES 32
+
 struct config;
 struct process;
 struct start;
@@ -36,6 +38,11 @@ struct dispatcher {
     struct workers workers;
     struct start *starts; /* owned; one per handler */
 
+    usec_t look_at; /* boot time at which it is looked what is aside */
+    struct loop_timer look_timer;
+    char told_types[DISPATCHER_TOLD_TYPES][JOB_NAME_MAX + 1]; /* without handler, and told */
+    size_t told_count;
+
     usec_t last_exchange;          /* boot time at which it began */
     size_t quick, last_quick;      /* jobs that were quickly done since the last exchange, and the
                                     * one before */
@@ -55,6 +62,7 @@ struct dispatcher {
     bool has_halts;      /* somebody has to be told to stop */
     bool has_unsent;     /* a task waits for room in the socket */
     bool is_ready;       /* the master has been told */
+    bool is_crowded;     /* jobs wait that can join none of those that run */
     bool is_pacing;      /* the next exchange waits a little, for more results */
     bool has_exchanged;  /* just now */
     bool is_paused, is_draining, is_stopping;

@@ -27,6 +27,28 @@ static bool watch_results(struct workers *workers, struct worker_link *link, str
            loop_watch(workers->loop, &link->watch, LOOP_READ | LOOP_NEWS, err);
 }
 
+static struct worker_link **index_of(struct workers *workers, uint32_t serial)
+{
+    return &workers->index[serial % WORKERS_INDEX];
+}
+
+static void add_to_index(struct workers *workers, struct worker_link *link)
+{
+    struct worker_link **place = index_of(workers, link->serial);
+
+    link->next_alike = *place;
+    *place = link;
+}
+
+static void remove_from_index(struct workers *workers, const struct worker_link *link)
+{
+    struct worker_link **place = index_of(workers, link->serial);
+
+    while (*place != link)
+        place = &(*place)->next_alike;
+    *place = link->next_alike;
+}
+
 bool workers_add(struct workers *workers, const struct order *order, int socket, struct error *err)
 {
     struct worker_link *link = calloc(1, sizeof *link);
@@ -45,16 +67,17 @@ bool workers_add(struct workers *workers, const struct order *order, int socket,
         .next = workers->first,
     };
     workers->first = link;
+    add_to_index(workers, link);
     tray_use(workers->trays, link->tray);
     return watch_results(workers, link, err);
 }
 
 struct worker_link *workers_find(const struct workers *workers, uint32_t serial)
 {
-    struct worker_link *link = workers->first;
+    struct worker_link *link = workers->index[serial % WORKERS_INDEX];
 
     while (link && link->serial != serial)
-        link = link->next;
+        link = link->next_alike;
     return link;
 }
 
@@ -65,6 +88,7 @@ void workers_remove(struct workers *workers, struct worker_link *link)
     while (*place != link)
         place = &(*place)->next;
     *place = link->next;
+    remove_from_index(workers, link);
     loop_unwatch(workers->loop, &link->watch);
     tray_drop(workers->trays, link->tray);
     close(link->socket);

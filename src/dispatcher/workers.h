@@ -25,14 +25,19 @@ struct worker_link {
     bool is_buried;        /* its end has been told to its jobs */
     bool has_lied;         /* it has given what is no result of its own, and that was said */
     int missed;            /* how often a job was waiting in vain since this one started any */
+    size_t running, limit; /* jobs, and how many they may become; as of the last count */
     bool is_held;          /* one of its results waits for a part of the store: none is taken off */
     struct worker_link *next;
+    struct worker_link *next_alike; /* whose serial falls into the same part of the index */
 };
+
+#define WORKERS_INDEX 256
 
 struct workers {
     struct loop *loop;
     struct trays *trays;
     struct worker_link *first; /* owned */
+    struct worker_link *index[WORKERS_INDEX];
 };
 
 /* A worker was started; `socket` is ours from here on. */

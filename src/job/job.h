@@ -15,6 +15,7 @@
 #include "job/state.h"
 
 struct error;
+struct why;
 
 #define JOB_NAME_MAX         128 /* type and queue */
 #define JOB_KEY_MAX          256 /* key and idempotency_key */
@@ -24,7 +25,8 @@ struct error;
 #define JOB_PAYLOAD_DEFAULT  ((size_t)1 << 20) /* max_payload unless configured */
 #define JOB_PAYLOAD_MAX      ((size_t)16 << 20)
 #define JOB_RESULT_MAX       ((size_t)64 << 10)
-#define JOB_COUNT_MAX        1000000 /* of max_attempts and max_stalls */
+#define JOB_OUTPUT_MAX       ((size_t)1 << 20) /* of the end of what it printed */
+#define JOB_COUNT_MAX        1000000           /* of max_attempts and max_stalls */
 #define JOB_TIMEOUT_MAX      (365 * USEC_PER_DAY)
 #define JOB_RUNS_KEPT        10
 #define JOB_ON_DEAD_MAX      8 /* dead jobs in a row, each brought by the one before */
@@ -45,6 +47,15 @@ enum job_reason {
     REASON_INVALID_PAYLOAD = 5, /* it does not fit the handler's schema, or the record is damaged */
     REASON_CANNOT_START = 6,    /* the handler could not be started for a day */
 };
+
+/* Why a ready job was set aside: nobody can run it now. Stored: never change the numbers. */
+enum job_aside {
+    ASIDE_NONE = 0,
+    ASIDE_NO_HANDLER = 1,   /* no pool of its queue has a handler for its type */
+    ASIDE_CANNOT_START = 2, /* the handler of its type cannot be started */
+};
+
+#define JOB_ASIDES 3
 
 /* How one execution ended. */
 enum run_outcome {
@@ -93,6 +104,8 @@ struct job {
     /* What the store records. */
     enum job_state state;
     usec_t due; /* place in the queue: priority, due, sequence */
+    enum job_aside aside;
+    usec_t aside_since; /* 0: it is not aside */
     int64_t executions;
     usec_t created_at, started_at, ended_at;
     struct lease_token token; /* of the lease, or of the last one */
@@ -114,7 +127,8 @@ struct job {
 
     /* What a reserve adds. */
     int64_t ref; /* the store's own handle: lets it settle without looking the id up; 0 is none */
-    const char *defect; /* why the stored record cannot be run; NULL: it can */
+    const struct why *why; /* what it waits for: why.h; only where somebody has asked */
+    const char *defect;    /* why the stored record cannot be run; NULL: it can */
 };
 
 /* Jobs with everything they point to, freed together. */

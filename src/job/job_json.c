@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "base/units.h"
+#include "job/why.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -356,6 +357,7 @@ void job_json_add(struct buffer *buffer, const struct job *job)
     json_write_text(&json, "type", job->type);
     json_write_text(&json, "queue", job->queue);
     json_write_text(&json, "state", job_state_name(job->state));
+    why_json_add(&json, "why", job->why);
     add_payload(&json, job);
     add_request(&json, job);
     add_history(&json, job);

@@ -12,6 +12,7 @@
 #include "job/settlement.h"
 
 #include "base/timestamp.h"
+#include "job/aside.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ static const struct {
     [SETTLE_RELEASE] = {"release", RUN_RELEASED},
     [SETTLE_SNOOZE]  = {"snooze",  RUN_SNOOZED},
     [SETTLE_CANCEL]  = {"cancel",  RUN_CANCELLED},
+    [SETTLE_ASIDE]   = {"aside",   RUN_RELEASED},
 };
 /* clang-format on */
 
@@ -95,6 +97,12 @@ static void decide(struct settlement *settlement, const struct job *job,
     case OUTCOME_CANCELLED:
         settlement->kind = SETTLE_CANCEL;
         return;
+    case OUTCOME_ASIDE:
+        settlement->kind = SETTLE_ASIDE;
+        settlement->aside = outcome->aside;
+        settlement->aside_since =
+            aside_since(outcome->aside, outcome->failing_since, job->due, now);
+        return;
     case OUTCOME_UNHANDLED:
         fail(settlement, REASON_NO_HANDLER);
         return;
@@ -119,6 +127,7 @@ static bool has_run(const struct outcome *outcome)
         return true;
     case OUTCOME_RELEASED:
     case OUTCOME_CANCELLED:
+    case OUTCOME_ASIDE:
         return outcome->run.started_at != 0;
     case OUTCOME_UNHANDLED:
     case OUTCOME_INVALID:
@@ -136,6 +145,9 @@ struct settlement settlement_decide(const struct job *job, const struct outcome 
     settlement.error = outcome->error;
     settlement.result = outcome->result;
     settlement.output = outcome->output;
+    settlement.has_progress = outcome->has_progress;
+    settlement.progress_percent = outcome->progress_percent;
+    settlement.progress_text = outcome->progress_text;
     decide(&settlement, job, outcome, rules, now, unit);
 
     settlement.has_run = has_run(outcome);
@@ -166,9 +178,16 @@ bool settlement_instead_of_run(const struct job *job, const struct job_limits *l
     return true;
 }
 
+bool settlement_tells(const struct settlement *settlement)
+{
+    return settlement->result.data != NULL || settlement->output.data != NULL ||
+           settlement->has_progress;
+}
+
 bool settlement_is_unstarted(const struct settlement *settlement)
 {
-    return settlement->kind == SETTLE_RELEASE && !settlement->has_run;
+    return (settlement->kind == SETTLE_RELEASE || settlement->kind == SETTLE_ASIDE) &&
+           !settlement->has_run;
 }
 
 bool settlement_is_over(enum th_error_code verdict)

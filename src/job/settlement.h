@@ -22,6 +22,7 @@ enum settlement_kind {
     SETTLE_RELEASE = 3,
     SETTLE_SNOOZE = 4,
     SETTLE_CANCEL = 5,
+    SETTLE_ASIDE = 6,
 };
 
 struct settlement {
@@ -30,13 +31,18 @@ struct settlement {
     struct lease_token token;
     int64_t ref; /* from the reserved job, or 0 */
     enum settlement_kind kind;
-    bool counts;   /* one attempt more: an execution failed */
-    bool forget;   /* ack: delete the job at once instead of keeping it as done */
-    usec_t run_at; /* retry and snooze: not before; 0 is at once */
+    bool counts;          /* one attempt more: an execution failed */
+    bool forget;          /* ack: delete the job at once instead of keeping it as done */
+    usec_t run_at;        /* retry and snooze: not before; 0 is at once */
+    enum job_aside aside; /* aside: why, and since when that counts */
+    usec_t aside_since;
     const char *error;
     enum job_reason reason; /* fail */
     struct bytes result;
     struct bytes output; /* replaces the stored tail when present */
+    bool has_progress;   /* replaces what is stored: */
+    int progress_percent;
+    const char *progress_text; /* or NULL */
     struct job_run run;
     bool has_run;              /* the execution happened and belongs into the job's runs */
     const struct job *on_dead; /* fail: the job to enqueue in the same transaction, or NULL */
@@ -64,8 +70,12 @@ struct settlement settlement_decide(const struct job *job, const struct outcome 
 bool settlement_instead_of_run(const struct job *job, const struct job_limits *limits,
                                struct settlement *settlement_out) MUST_CHECK;
 
-/* Whether the job is given back by who never started it. Then nothing can have happened: the token
- * is enough, also after the lease has ended, and nobody has to count a stall. */
+/* Whether the execution left anything to keep beside its end: a result, output, progress. */
+bool settlement_tells(const struct settlement *settlement);
+
+/* Whether the job is given back, or set aside, by who never started it. Then nothing can have
+ * happened: the token is enough, also after the lease has ended, and nobody has to count a stall.
+ */
 bool settlement_is_unstarted(const struct settlement *settlement);
 
 /* Whether an answer means that a repeated settlement needs no further repeating. */

@@ -11,19 +11,23 @@
  *   running     fail      dead                     the dispatcher
  *   running     release   ready                    the dispatcher
  *   running     snooze    scheduled                the dispatcher
+ *   running     aside     ready                    the dispatcher, when nobody can run it now
  *   running     cancel    cancelled                the dispatcher, on request
  *   running     expire    ready                    the reaper, or whoever reserves next
  *   blocked     unblock   ready scheduled          with the settlement of its twin
  *   blocked     merge     cancelled                when its twin returns to waiting
  *   waiting     update    waiting                  an enqueue with its key; blocked stays blocked
  *   waiting     cancel    cancelled                thctl cancel
+ *   scheduled   run       ready                    thctl run
+ *   retry       run       ready                    thctl run
  *   dead        revive    ready scheduled blocked  thctl retry
  *   cancelled   revive    ready scheduled blocked  thctl retry
  *   ended       remove    -                        thctl rm, retention
  *
- * waiting is scheduled, ready, blocked or retry; ended is done, dead or cancelled. A running job
- * that was asked to cancel ends as cancelled by any return but ack. Any other pair leaves the job
- * as it was. tests/contract/test_states.c walks all pairs on every backend.
+ * A ready job that was set aside (aside.h) is reserved by nobody until it is brought back, and dead
+ * after a day. waiting is scheduled, ready, blocked or retry; ended is done, dead or cancelled. A
+ * running job that was asked to cancel ends as cancelled by any return but ack. Any other pair
+ * leaves the job as it was. tests/contract/test_states.c walks all pairs on every backend.
  */
 #ifndef JOB_STATE_H
 #define JOB_STATE_H
@@ -53,16 +57,18 @@ enum job_event {
     EVENT_FAIL,
     EVENT_RELEASE,
     EVENT_SNOOZE,
+    EVENT_ASIDE,
     EVENT_CANCEL,
     EVENT_EXPIRE,
     EVENT_UNBLOCK,
     EVENT_MERGE,
     EVENT_UPDATE,
+    EVENT_RUN,
     EVENT_REVIVE,
     EVENT_REMOVE,
 };
 
-#define JOB_EVENTS 14
+#define JOB_EVENTS 16
 
 /* Whether the table above has a line for the pair. */
 bool job_state_allows(enum job_state from, enum job_event event);

@@ -21,6 +21,7 @@
 #include "process/process.h"
 #include "process/rack.h"
 #include "process/scoreboard.h"
+#include "process/start_board.h"
 #include "process/tray.h"
 
 #include <errno.h>
@@ -131,7 +132,8 @@ static bool confine_worker(const struct master *master, const struct process *pr
     return forget_store(master, err) && lower_limits(master, err) &&
            lease_table_restrict(master->leases, err) && rack_restrict(process->rack, err) &&
            trays_restrict(process->trays, process->tray, err) &&
-           scoreboard_restrict(master->scoreboard, process->slot, err);
+           scoreboard_restrict(master->scoreboard, process->slot, err) &&
+           start_board_restrict(process->start_board, err);
 }
 
 /* Lines that the master has not got away yet are its own: the log is opened anew. */
@@ -223,6 +225,7 @@ static struct process describe(const struct child_seat *seat, const struct socke
         .tray = seat->tray,
         .scoreboard = master->scoreboard,
         .slot = seat->slot,
+        .start_board = generation->start_board,
         .control = sockets->control[1],
         .tasks = role->hands_out ? generation->tasks[0]
                  : role->works   ? generation->tasks[1]

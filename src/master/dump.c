@@ -28,31 +28,42 @@ static void log_empty(const struct child_seat *seat)
         log_info(EVENT, "name=%s state=ended", seat->name);
 }
 
-static void log_job(const struct slot *slot, unsigned generation)
+static void log_job(const struct slot *slot, const struct slot_job *run, unsigned generation)
 {
     char job[UUID_TEXT_SIZE];
-    const int64_t duration = milliseconds_since(slot->since);
+    const int64_t duration = milliseconds_since(run->since);
 
-    uuid_format(&slot->job, job);
-    if (slot->progress_percent < 0)
+    uuid_format(&run->job, job);
+    if (run->progress_percent < 0)
         log_info(EVENT, "name=%s pid=%d generation=%u state=%s for_ms=%" PRId64 " job=%s type=%s",
                  slot->name, slot->pid, generation, slot_state_name(slot->state), duration, job,
-                 slot->type);
+                 run->type);
     else
         log_info(EVENT,
                  "name=%s pid=%d generation=%u state=%s for_ms=%" PRId64
                  " job=%s type=%s progress=%d text=%s",
                  slot->name, slot->pid, generation, slot_state_name(slot->state), duration, job,
-                 slot->type, slot->progress_percent, slot->progress_text);
+                 run->type, run->progress_percent, run->progress_text);
 }
 
-static void log_slot(const struct slot *slot, unsigned generation)
+/* A line for each of its jobs. */
+static void log_jobs(const struct child_seat *seat, const struct slot *slot)
+{
+    struct slot_job job;
+
+    for (size_t place = 0; place < slot->place_extent; place++) {
+        if (scoreboard_read_job(seat->master->scoreboard, seat->slot, place, &job))
+            log_job(slot, &job, seat->generation->number);
+    }
+}
+
+static void log_slot(const struct child_seat *seat, const struct slot *slot)
 {
     if (slot->state == SLOT_RUNNING)
-        log_job(slot, generation);
+        log_jobs(seat, slot);
     else
         log_info(EVENT, "name=%s pid=%d generation=%u state=%s for_ms=%" PRId64 " done=%" PRId64,
-                 slot->name, slot->pid, generation, slot_state_name(slot->state),
+                 slot->name, slot->pid, seat->generation->number, slot_state_name(slot->state),
                  milliseconds_since(slot->since), slot->jobs_done);
 }
 
@@ -68,7 +79,7 @@ void dump_log(const struct master *master)
         const struct child_seat *seat = &master->children.seats[i];
 
         if (seat->pid != 0 && scoreboard_read(master->scoreboard, seat->slot, &slot))
-            log_slot(&slot, seat->generation->number);
+            log_slot(seat, &slot);
         else if (seat->pid != 0)
             log_info(EVENT, "name=%s pid=%d state=unknown", seat->name, (int)seat->pid);
         else if (children_is_wanted(seat))

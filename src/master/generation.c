@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "process/message.h"
 #include "process/rack.h"
+#include "process/start_board.h"
 #include "worker/handlers.h"
 
 #include <stdlib.h>
@@ -18,6 +19,7 @@ static void free_generation(struct generation *generation)
             close(generation->tasks[i]);
     }
     rack_close(&generation->rack);
+    start_board_close(&generation->start_board);
     arena_done(&generation->arena);
     config_done(&generation->config);
     free(generation);
@@ -32,7 +34,8 @@ bool generation_new(struct config *config, size_t holds, struct generation **gen
         return error_no_memory(err);
     *generation = (struct generation){.users = 1, .tasks = {-1, -1}};
     if (!handlers_prepare(config, &generation->arena, &generation->handlers, err) ||
-        !message_pair(generation->tasks, err) || !rack_open(holds, &generation->rack, err)) {
+        !message_pair(generation->tasks, err) || !rack_open(holds, &generation->rack, err) ||
+        !start_board_open(config->handler_count, &generation->start_board, err)) {
         free_generation(generation);
         return false;
     }

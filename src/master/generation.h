@@ -15,6 +15,7 @@
 
 struct error;
 struct rack;
+struct start_board;
 struct worker_handlers;
 
 struct generation {
@@ -22,9 +23,10 @@ struct generation {
     unsigned users;
     struct config config;
     const struct worker_handlers *handlers;
-    struct arena arena; /* what they were made of */
-    struct rack *rack;  /* owned */
-    int tasks[2];       /* owned: the dispatcher's end, the workers' end */
+    struct arena arena;              /* what they were made of */
+    struct rack *rack;               /* owned */
+    struct start_board *start_board; /* owned */
+    int tasks[2];                    /* owned: the dispatcher's end, the workers' end */
 };
 
 /* Takes the config over if it works, and leaves it empty then. One user: the caller. At most so

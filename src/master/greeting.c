@@ -46,7 +46,7 @@ static void add_handlers(struct buffer *text, const struct config *config)
 {
     buffer_text(text, "  handlers  ");
     if (config->handler_count == 0)
-        buffer_text(text, "none yet: add one under 'handlers:'");
+        buffer_text(text, "none: its jobs are for remote workers");
     for (size_t i = 0; i < config->handler_count; i++)
         add_name(text, config->handlers[i].pattern, i);
     add_rest(text, config->handler_count);

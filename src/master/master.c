@@ -251,6 +251,17 @@ static void warn_of_gaps(const struct config *config)
                     "others may write it, and so decide what this pool runs");
     if (config->has_http)
         log_warning("config_ignored", "key=http reason=%s", "this thd has no HTTP server yet");
+    if (config->has_faktory)
+        log_warning("config_ignored", "key=faktory reason=%s",
+                    "this thd does not speak Faktory's protocol yet");
+}
+
+/* Where several backends are named, the wrong one may be meant. */
+static void tell_backend(const struct master_options *options)
+{
+    if (options->backend_passed_over != NULL)
+        log_warning("backend_chosen", "backend=%s from=%s not_used=%s", options->backend_shown,
+                    options->backend_source, options->backend_passed_over);
 }
 
 void master_adopt(struct master *master, struct generation *generation)
@@ -297,7 +308,8 @@ static bool open_shared(struct master *master, struct error *err)
 {
     if (!lease_table_open(roles_holds(master->config), &master->leases, err) ||
         !trays_open(roles_trays(master->config), &master->trays, err) ||
-        !scoreboard_open(master->children.count, &master->scoreboard, err))
+        !scoreboard_open(master->children.count, roles_jobs(master->config), &master->scoreboard,
+                         err))
         return false;
     scoreboard_use(master->scoreboard, children_extent(master));
     master->nudge = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -389,6 +401,7 @@ int master_run(const struct master_options *options)
     master_show(&master);
     open_log(&master);
     warn_of_gaps(master.config);
+    tell_backend(options);
     if (!run(&master, &err))
         master.exit_code = process_fail(&err);
     log_close(LAST_WORDS);

@@ -30,13 +30,15 @@ struct lease_table;
 struct scoreboard;
 
 struct master_options {
-    struct generation *generation; /* taken over */
-    char *backend;                 /* the store's URL; wiped in processes that must not know it */
-    const char *backend_shown;     /* without secrets */
-    bool backend_is_typed;         /* the config does not lead to it */
-    bool backend_is_private;       /* no other thd can use it */
-    bool once;                     /* run until nothing is ready */
-    struct invocation invocation;  /* how we were started */
+    struct generation *generation;   /* taken over */
+    char *backend;                   /* the store's URL; wiped in processes that must not know it */
+    const char *backend_shown;       /* without secrets */
+    bool backend_is_typed;           /* the config does not lead to it */
+    const char *backend_source;      /* who says so; for the start only */
+    const char *backend_passed_over; /* what others say instead; NULL: nobody does */
+    bool backend_is_private;         /* no other thd can use it */
+    bool once;                       /* run until nothing is ready */
+    struct invocation invocation;    /* how we were started */
 
     /* The config as the file has it now, with what the command line says. False when it cannot be
      * used; the diagnostics have the places, if there are any, and err says it in one sentence. */

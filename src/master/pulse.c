@@ -105,7 +105,7 @@ static void look_at_stopped(void *context)
 {
     struct child_seat *seat = context;
     const usec_t now = clock_boot();
-    const bool was_away = now - seat->pulse.stop_timer.at > LATE;
+    const bool was_away = now - seat->pulse.stop_timer.at > LATE / 4;
 
     children_reap(seat->master);
     if (seat->pid == 0 || seat->pulse.stopped_at == 0 || seat->pulse.stop_timer.is_on)

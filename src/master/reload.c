@@ -17,34 +17,34 @@
 #include "base/text.h"
 #include "master/generation.h"
 #include "master/master.h"
+#include "master/rejection.h"
 #include "process/lease_table.h"
 
 #define PATIENCE (60 * USEC_PER_SEC) /* every call of a store ends long before that */
 
 /* ---- the new config ---- */
 
+#define HINT "the old config stays"
+
 static void reject(const char *error)
 {
-    log_error("config_rejected", "error=%s hint=%s", error, "the old config stays");
+    log_error("config_rejected", "error=%s hint=%s", error, HINT);
 }
 
-/* A config may be wrong in many places. */
-static void reject_all(struct diagnostics *diagnostics, const struct error *err)
+static const struct handler_config *find_too_many(const struct config *config, size_t jobs)
 {
-    log_hold();
-    for (size_t i = 0; i < diagnostics->count; i++) {
-        const struct diagnostic *item = &diagnostics->items[i];
-
-        log_error("config_rejected", "place=%s error=%s",
-                  diagnostics_place(diagnostics, item->place), item->text);
+    for (size_t i = 0; i < config->handler_count; i++) {
+        if ((size_t)config->handlers[i].concurrency > jobs)
+            return &config->handlers[i];
     }
-    reject(err->text);
-    log_release();
+    return NULL;
 }
 
-bool reload_is_possible(const struct config *from, const struct config *to, int seats,
+bool reload_is_possible(const struct config *from, const struct config *to, int seats, size_t jobs,
                         struct error *err)
 {
+    const struct handler_config *too_many = find_too_many(to, jobs);
+
     if (!text_equal(from->pool.pool_id, to->pool.pool_id))
         return error_set(err, TH_E_INVALID,
                          "pool.pool_id cannot change while thd runs: restart it");
@@ -52,6 +52,11 @@ bool reload_is_possible(const struct config *from, const struct config *to, int 
         return error_set(err, TH_E_INVALID,
                          "pool.num_workers can grow to %d while thd runs, not to %d: restart it",
                          seats, to->pool.num_workers);
+    if (too_many)
+        return error_set(err, TH_E_INVALID,
+                         "handlers.%s.concurrency can grow to %zu while thd runs, not to %d: "
+                         "restart it",
+                         too_many->pattern, jobs, too_many->concurrency);
     return true;
 }
 
@@ -74,11 +79,12 @@ static struct generation *read_generation(struct master *master)
     struct error err;
 
     if (options->reread(options->context, master->config->path, &config, &diagnostics, &err) &&
-        reload_is_possible(master->config, &config, worker_seats(master), &err) &&
+        reload_is_possible(master->config, &config, worker_seats(master),
+                           scoreboard_places(master->scoreboard), &err) &&
         master_raise_limits(master, config.pool.num_workers, &err) &&
         generation_new(&config, lease_table_capacity(master->leases), &generation, &err))
         return generation;
-    reject_all(&diagnostics, &err);
+    rejection_log(&diagnostics, err.text, HINT);
     return NULL;
 }
 

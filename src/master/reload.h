@@ -44,8 +44,9 @@ void reload_continue(struct master *master);
 /* How many workers have read an older config. */
 size_t reload_count_old(const struct master *master);
 
-/* Whether a pool with `seats` for workers may go from one config to the other while it runs. */
-bool reload_is_possible(const struct config *from, const struct config *to, int seats,
+/* Whether a pool with `seats` for workers, of which each may have so many jobs at a time, may go
+ * from one config to the other while it runs. */
+bool reload_is_possible(const struct config *from, const struct config *to, int seats, size_t jobs,
                         struct error *err) MUST_CHECK;
 
 #endif

@@ -17,6 +17,11 @@
 #define HOLDS_MIN        2048 /* jobs held beside those of the workers */
 #define HOLDS_PER_WORKER 4
 
+#define HOLDS_MAX ((size_t)1 << 20) /* as the lease table has it */
+
+#define JOBS_MAX  1000 /* as handlers.X.concurrency has it */
+#define JOBS_MORE 64   /* a resident may come to have so many, or twice as many as it had */
+
 #define TRAYS_MIN  16 /* beside one for each worker */
 #define TRAYS_MORE 64 /* or as many again, up to this */
 
@@ -61,9 +66,30 @@ int roles_seats(enum role_id id, const struct config *config)
     return later < WORKERS_MAX ? later : WORKERS_MAX;
 }
 
+static size_t most_jobs(const struct config *config)
+{
+    int most = 1;
+
+    for (size_t i = 0; i < config->handler_count; i++)
+        most = config->handlers[i].concurrency > most ? config->handlers[i].concurrency : most;
+    return (size_t)most;
+}
+
+size_t roles_jobs(const struct config *config)
+{
+    const size_t later = 2 * most_jobs(config);
+
+    if (later > JOBS_MAX)
+        return JOBS_MAX;
+    return later > JOBS_MORE ? later : JOBS_MORE;
+}
+
 size_t roles_holds(const struct config *config)
 {
-    return HOLDS_MIN + HOLDS_PER_WORKER * (size_t)roles_seats(ROLE_WORKER, config);
+    const size_t seats = (size_t)roles_seats(ROLE_WORKER, config);
+    const size_t holds = HOLDS_MIN + (HOLDS_PER_WORKER + most_jobs(config) - 1) * seats;
+
+    return holds < HOLDS_MAX ? holds : HOLDS_MAX;
 }
 
 size_t roles_trays(const struct config *config)

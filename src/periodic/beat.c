@@ -10,6 +10,7 @@
  *     later on, so the run is stopped before the lease can end, however long the answer takes.
  *   - A refusal is passed on within the beat that saw it, and said once.
  *   - What was told to the store is remembered only when it has answered.
+ *   - Between two beats nothing is asked or told unless somebody watches, and has something to see.
  */
 #include "periodic/beat.h"
 
@@ -18,6 +19,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "periodic/running.h"
 #include "periodic/status.h"
 #include "periodic/told.h"
 #include "process/lease_table.h"
@@ -35,7 +37,7 @@
 /* A lease that this beat extends. */
 struct holding {
     struct hold_view view;
-    size_t slot; /* of the worker that runs it; slot_count: none */
+    const struct slot_job *job; /* as its worker shows it; NULL: none does */
 };
 
 struct beat {
@@ -43,10 +45,12 @@ struct beat {
 
     /* Owned; room for the whole scoreboard. */
     struct slot *slots;
-    struct told *told; /* by slot */
     size_t slot_count;
 
+    struct running running; /* what they show of their jobs */
+
     /* Owned; room for the whole lease table. */
+    struct told *told; /* by entry */
     struct holding *holdings;
     struct lease_beat *leases;
     struct lease_answer *answers;
@@ -54,6 +58,8 @@ struct beat {
     size_t count;
 
     struct buffer status, told_status;
+    bool is_watched;    /* the pool, or one of its jobs, as of the last whole beat */
+    bool shows_status;  /* somebody looks at the pools */
     usec_t started_at;  /* of the pool, on the database's clock */
     bool is_registered; /* as far as we know */
 };
@@ -69,14 +75,14 @@ bool beat_new(const struct process *process, struct beat **beat_out, struct erro
     *beat = (struct beat){
         .process = process,
         .slots = calloc(slots, sizeof *beat->slots),
-        .told = calloc(slots, sizeof *beat->told),
         .slot_count = slots,
+        .told = calloc(capacity, sizeof *beat->told),
         .holdings = calloc(capacity, sizeof *beat->holdings),
         .leases = calloc(capacity, sizeof *beat->leases),
         .answers = calloc(capacity, sizeof *beat->answers),
         .capacity = capacity,
-        .status = BUFFER(status_limit(slots)),
-        .told_status = BUFFER(status_limit(slots)),
+        .status = BUFFER(status_limit(process->config, slots)),
+        .told_status = BUFFER(status_limit(process->config, slots)),
     };
     if (!beat->slots || !beat->told || !beat->holdings || !beat->leases || !beat->answers) {
         beat_free(&beat);
@@ -96,6 +102,7 @@ void beat_free(struct beat **beat)
     free((*beat)->leases);
     free((*beat)->holdings);
     free((*beat)->told);
+    running_done(&(*beat)->running);
     free((*beat)->slots);
     free(*beat);
     *beat = NULL;
@@ -109,19 +116,6 @@ static void read_scoreboard(struct beat *beat)
         if (!scoreboard_read(beat->process->scoreboard, i, &beat->slots[i]))
             beat->slots[i] = (struct slot){.state = SLOT_EMPTY};
     }
-}
-
-/* A worker that has gone on to its next job has told its result. */
-static size_t find_runner(const struct beat *beat, const struct hold_view *view)
-{
-    for (size_t i = 0; i < beat->slot_count; i++) {
-        const struct slot *slot = &beat->slots[i];
-
-        if (slot->state == SLOT_RUNNING && slot->serial == view->worker &&
-            slot->hold.entry == view->hold.entry && slot->hold.generation == view->hold.generation)
-            return i;
-    }
-    return beat->slot_count;
 }
 
 /* What is revoked is about to be given back. What is lost stays lost: the store is not asked again.
@@ -154,15 +148,29 @@ static void fill_lease(struct beat *beat, size_t index)
         .ref = held->ref,
         .progress_percent = -1,
     };
-    holding->slot =
-        holding->view.state == HOLD_STARTED ? find_runner(beat, &holding->view) : beat->slot_count;
-    if (holding->slot == beat->slot_count)
+    /* A worker that has gone on to its next job has told its result. */
+    const struct running_job *running = holding->view.state == HOLD_STARTED
+                                            ? running_find(&beat->running, holding->view.hold)
+                                            : NULL;
+
+    holding->job = running ? &running->job : NULL;
+    if (!running)
         return;
-    lease->worker = beat->slots[holding->slot].number;
-    told_compare(&beat->told[holding->slot], &beat->slots[holding->slot], lease);
+    lease->worker = running->worker;
+    told_compare(&beat->told[running->job.hold.entry], &running->job, lease);
 }
 
-static void list_leases(struct beat *beat)
+/* Something that somebody waits to see. */
+static bool is_awaited(const struct beat *beat, size_t index)
+{
+    const struct holding *holding = &beat->holdings[index];
+    const struct lease_beat *lease = &beat->leases[index];
+
+    return (lease->progress_percent >= 0 || lease->output.data) &&
+           told_is_watched(&beat->told[holding->view.hold.entry], holding->job);
+}
+
+static void list_leases(struct beat *beat, bool only_awaited)
 {
     size_t position = 0;
 
@@ -172,14 +180,16 @@ static void list_leases(struct beat *beat)
         if (!is_to_be_extended(beat, &beat->holdings[beat->count].view))
             continue;
         fill_lease(beat, beat->count);
-        beat->count++;
+        if (!only_awaited || is_awaited(beat, beat->count))
+            beat->count++;
     }
 }
 
 static bool write_status(struct beat *beat, struct error *err)
 {
     buffer_clear(&beat->status);
-    status_write(beat->slots, beat->slot_count, &beat->status);
+    status_write(beat->process->config, beat->slots, beat->slot_count, beat->process->start_board,
+                 &beat->status);
     return buffer_ok(&beat->status, err) || error_prefix(err, "write the pool's status");
 }
 
@@ -237,8 +247,8 @@ static bool take_answer(struct beat *beat, size_t index, usec_t stop_at)
     if (answer->verdict != TH_OK)
         return note_lost(beat, &holding->view, answer->verdict);
     lease_table_confirm(beat->process->leases, hold, stop_at);
-    if (holding->slot < beat->slot_count)
-        told_remember(&beat->told[holding->slot], &beat->slots[holding->slot]);
+    if (holding->job)
+        told_remember(&beat->told[hold.entry], holding->job, answer->watched);
     return answer->cancel_requested &&
            lease_table_flag(beat->process->leases, hold, LEASE_CANCELED);
 }
@@ -297,30 +307,71 @@ static bool keep_registered(struct beat *beat, bool registered, struct store *st
     return true;
 }
 
-bool beat_send(struct beat *beat, struct store *store, struct error *err)
+/* Tells what was listed, and takes the answers. */
+static bool exchange(struct beat *beat, struct store *store, struct bytes status, struct error *err)
 {
     const usec_t lease_for = beat->process->config->pool.lease;
-    bool registered;
-
-    if (beat->started_at == 0)
-        beat->started_at = store_now(store);
-    read_scoreboard(beat);
-    list_leases(beat);
-    if (!write_status(beat, err))
-        return false;
     const usec_t asked_at = clock_boot();
     const struct heartbeat heartbeat = {
         .pool = beat->process->pool,
-        .status = new_status(beat),
+        .status = status,
         .leases = beat->leases,
         .lease_count = beat->count,
         .lease_for = lease_for,
+        .watched_out = &beat->shows_status,
     };
+    bool registered;
+
     if (!store_heartbeat(store, &heartbeat, store_now(store), beat->answers, &registered, err))
         return error_prefix(err, "extend %zu leases", beat->count);
     if (!take_answers(beat, asked_at + lease_for - lease_for / 3, err) ||
         !keep_registered(beat, registered, store, err))
         return false;
-    remember_status(beat);
+    if (status.data)
+        remember_status(beat);
     return true;
+}
+
+static bool is_any_watched(const struct beat *beat)
+{
+    for (size_t i = 0; i < beat->count; i++) {
+        if (beat->answers[i].watched)
+            return true;
+    }
+    return beat->shows_status;
+}
+
+bool beat_send(struct beat *beat, struct store *store, struct error *err)
+{
+    if (beat->started_at == 0)
+        beat->started_at = store_now(store);
+    read_scoreboard(beat);
+    if (!running_read(&beat->running, beat->process->scoreboard, beat->process->leases, err))
+        return false;
+    list_leases(beat, false);
+    if (!write_status(beat, err) || !exchange(beat, store, new_status(beat), err))
+        return false;
+    beat->is_watched = is_any_watched(beat);
+    return true;
+}
+
+bool beat_is_watched(const struct beat *beat)
+{
+    return beat->is_watched;
+}
+
+bool beat_tell_watchers(struct beat *beat, struct store *store, struct error *err)
+{
+    struct bytes status = {0};
+
+    if (!running_read(&beat->running, beat->process->scoreboard, beat->process->leases, err))
+        return false;
+    list_leases(beat, true);
+    if (beat->shows_status) {
+        read_scoreboard(beat);
+        if (!write_status(beat, err))
+            return false;
+        status = new_status(beat);
+    }
+    return (beat->count == 0 && !status.data) || exchange(beat, store, status, err);
 }

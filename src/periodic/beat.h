@@ -19,4 +19,9 @@ void beat_free(struct beat **beat);
  * and passes on to the dispatcher which of them are lost or asked to cancel. */
 bool beat_send(struct beat *beat, struct store *store, struct error *err) MUST_CHECK;
 
+/* Whether somebody looks at the pool or at one of its jobs, and in between: tells them what is new,
+ * if anything is. */
+bool beat_is_watched(const struct beat *beat);
+bool beat_tell_watchers(struct beat *beat, struct store *store, struct error *err) MUST_CHECK;
+
 #endif

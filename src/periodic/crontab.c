@@ -50,19 +50,18 @@ static void say_doubt(struct crontab_entry *entry, usec_t doubted)
 }
 
 /* One that nobody has seen before is remembered, so that a restart knows what was missed. */
-static bool read_last(struct crontab_entry *entry, struct store *store, usec_t now,
-                      usec_t *last_out, struct error *err)
+static bool read_past(struct crontab_entry *entry, struct store *store, usec_t now,
+                      struct cron_past *past_out, struct error *err)
 {
     const char *name = entry->config->name;
-    usec_t doubted;
 
-    if (!store_cron_last(store, name, now, last_out, &doubted, err))
+    if (!store_cron_last(store, name, now, past_out, err))
         return false;
-    say_doubt(entry, doubted);
-    if (*last_out != 0)
+    say_doubt(entry, past_out->doubted);
+    if (past_out->last != 0)
         return true;
     return store_cron_mark(store, name, cron_first_mark(now), now, err) &&
-           store_cron_last(store, name, now, last_out, &doubted, err);
+           store_cron_last(store, name, now, past_out, err);
 }
 
 /* With a key the job may be one that waited already. */
@@ -131,12 +130,14 @@ static bool visit(struct crontab *crontab, struct crontab_entry *entry, struct s
                   usec_t now, struct error *err)
 {
     const struct cron_config *config = entry->config;
-    usec_t last = 0;
+    struct cron_past past;
     bool is_refused;
 
-    if (!read_last(entry, store, now, &last, err))
+    if (!read_past(entry, store, now, &past, err))
         return error_prefix(err, "last slot of cron entry %s", config->name);
-    cron_due(&config->times, config->zone, config->catch_up, last, now, &crontab->due);
+    cron_due(&config->times, config->zone, config->catch_up, past.last, now, &crontab->due);
+    if (past.paused_at != 0)
+        crontab->due.count = 0;
     if (!enqueue_due(crontab, entry, store, now, &is_refused, err))
         return false;
     if (crontab->due.count == CRON_SLOTS_MAX)

@@ -5,6 +5,9 @@
  * first beat comes while the others are still starting, so that people who look would see none of
  * them: the second one follows soon.
  *
+ * While somebody watches the pool or one of its jobs, which the answers to its beats say, it looks
+ * between two of them what there is to see, and tells the store if there is something new.
+ *
  * A beat that fails stops nothing by itself: leases outlive a few lost beats, and every entry's
  * stop_at ends its run before an unconfirmed lease can.
  */
@@ -23,12 +26,14 @@
 
 #define SECOND_BEAT (500 * USEC_PER_MSEC)
 
-#define CLOCK_OFF USEC_PER_SEC
+#define CLOCK_OFF  USEC_PER_SEC
+#define LOOK_AGAIN (80 * USEC_PER_MSEC) /* while somebody watches */
 
 struct heartbeater {
     const struct process *process;
     struct beat *beat;
     usec_t interval;
+    usec_t due; /* boot time, of the next whole beat */
     bool has_beaten;
     unsigned steps_told; /* of the database's clock */
     bool is_off_told;    /* this machine's clock */
@@ -58,19 +63,41 @@ static void tell_error(struct heartbeater *heartbeater, usec_t ahead)
 }
 
 /* Counted from its start: a beat that takes long does not delay the next one. */
-static bool send_beat(void *context, struct store *store, usec_t *next_out, struct error *err)
+static bool send_beat(struct heartbeater *heartbeater, struct store *store, struct error *err)
 {
-    struct heartbeater *heartbeater = context;
     usec_t interval = heartbeater->interval;
 
     if (!heartbeater->has_beaten && interval > SECOND_BEAT)
         interval = SECOND_BEAT;
-    *next_out = clock_boot() + interval;
+    const usec_t due = clock_boot() + interval;
     tell_step(heartbeater, store_clock(store));
     tell_error(heartbeater, store_clock_error(store));
     if (!beat_send(heartbeater->beat, store, err))
         return false;
     heartbeater->has_beaten = true;
+    heartbeater->due = due;
+    return true;
+}
+
+/* One that fails is followed by a whole beat. */
+static bool tell_watchers(struct heartbeater *heartbeater, struct store *store, struct error *err)
+{
+    if (beat_tell_watchers(heartbeater->beat, store, err))
+        return true;
+    heartbeater->due = 0;
+    return false;
+}
+
+static bool make_pass(void *context, struct store *store, usec_t *next_out, struct error *err)
+{
+    struct heartbeater *heartbeater = context;
+    const bool is_due = clock_boot() >= heartbeater->due;
+
+    if (!(is_due ? send_beat : tell_watchers)(heartbeater, store, err))
+        return false;
+    const usec_t look = clock_boot() + LOOK_AGAIN;
+    const bool looks = beat_is_watched(heartbeater->beat) && look < heartbeater->due;
+    *next_out = looks ? look : heartbeater->due;
     return true;
 }
 
@@ -96,7 +123,7 @@ int heartbeater_main(struct process *process)
         .interval = lease_renewal_interval(pool->heartbeat_interval, pool->lease),
     };
     const struct periodic periodic = {
-        .pass = send_beat,
+        .pass = make_pass,
         .leave = remove_pool,
         .max_silence = heartbeater.interval,
         .deadline = lease_deadline(pool->lease),

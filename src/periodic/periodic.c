@@ -54,12 +54,14 @@ static void enter(struct runner *runner, enum slot_state state)
 static bool open_store(struct runner *runner, struct error *err)
 {
     const struct config *config = runner->process->config;
+    char caller[PROCESS_CALLER_SIZE];
     const struct store_options options = {
         .folder = config->folder,
         .migrate = config->pool.migrate,
         .max_payload = config->max_payload,
         .deadline = runner->periodic->deadline,
         .clock = &runner->clock,
+        .caller = process_caller(runner->process, caller),
     };
 
     if (runner->store)

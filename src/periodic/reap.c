@@ -1,5 +1,6 @@
 /*
- * reap.c - one pass of the reaper: expired leases, silent pools, retention.
+ * reap.c - one pass of the reaper: expired leases, silent pools, jobs that nobody could run for too
+ * long, retention.
  *
  * Everything here may be done by several pools at once, and is done by whoever comes first. A pass
  * goes on for a bounded time, in batches, so that neither the other writers nor the master's orders
@@ -13,8 +14,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "job/aside.h"
 
 #define RECLAIM_BATCH 1000 /* jobs in one call */
+#define GIVE_UP_BATCH 500
 #define PRUNE_BATCH   5000 /* each call costs something of its own, so not too few */
 #define SHARE         20   /* of done_max: as many as may end between two passes */
 #define PAUSE_MIN     (100 * USEC_PER_MSEC)
@@ -90,6 +93,39 @@ static bool remove_silent_pools(struct reaping *reaping, struct error *err)
     return true;
 }
 
+/* Of one type. Where a handler is known a pool has given its jobs up before: job/aside.h. */
+static bool give_up_type(struct reaping *reaping, const struct aside_type *type, struct error *err)
+{
+    const usec_t now = store_now(reaping->store);
+    const usec_t before = aside_cutoff_of_strangers(type->why, now);
+    size_t ended, total = 0;
+
+    if (type->since > before)
+        return true;
+    do {
+        if (!store_give_up(reaping->store, type, before, now, GIVE_UP_BATCH, &ended, err))
+            return error_prefix(err, "give up what nobody could run");
+        total += ended;
+    } while (ended == GIVE_UP_BATCH && clock_boot() < reaping->until);
+    reaping->has_left_any = reaping->has_left_any || ended == GIVE_UP_BATCH;
+    if (total > 0)
+        log_warning("job_dead", "queue=%s type=%s count=%zu reason=%s error=%s", type->queue,
+                    type->type, total, aside_name(type->why), aside_epitaph(type->why));
+    return true;
+}
+
+static bool give_up(struct reaping *reaping, struct error *err)
+{
+    CLEANUP(aside_list_done) struct aside_list types = {0};
+
+    if (!store_aside(reaping->store, NULL, 0, &types, err))
+        return error_prefix(err, "look for what nobody could run");
+    for (size_t i = 0; i < types.count; i++)
+        if (!give_up_type(reaping, &types.items[i], err))
+            return false;
+    return true;
+}
+
 static bool prune_batch(const struct reaping *reaping, size_t limit, size_t *count_out,
                         struct error *err)
 {
@@ -110,7 +146,8 @@ bool reap_pass(struct store *store, const struct config *config, struct reap_rhy
     const usec_t start = clock_boot();
     struct reaping reaping = {.store = store, .config = config, .until = start + rhythm->pass_time};
 
-    if (!reclaim(&reaping, err) || !remove_silent_pools(&reaping, err) || !prune(&reaping, err))
+    if (!reclaim(&reaping, err) || !remove_silent_pools(&reaping, err) || !give_up(&reaping, err) ||
+        !prune(&reaping, err))
         return false;
     const usec_t since_last = rhythm->last_at == 0 ? 0 : start - rhythm->last_at;
     const usec_t pause = reap_pause(reaping.pruned, since_last, (size_t)config->retention.done_max,

@@ -10,16 +10,22 @@
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "base/timestamp.h"
+#include "config/config.h"
+#include "periodic/offer.h"
 #include "process/scoreboard.h"
+#include "process/start_board.h"
 
 #include <taskharbor/version.h>
 
 /* Six bytes are the most that JSON makes of one: backslash, u and four digits. */
 #define PROCESS_MAX (6 * (SCOREBOARD_NAME_SIZE + JOB_NAME_MAX + SCOREBOARD_TEXT_SIZE) + 512)
 
-size_t status_limit(size_t slot_count)
+#define FAILURE_MAX (6 * (JOB_NAME_MAX + START_BOARD_ERROR_SIZE) + 256)
+
+size_t status_limit(const struct config *config, size_t slot_count)
 {
-    return 512 + slot_count * PROCESS_MAX;
+    return 512 + slot_count * PROCESS_MAX + offer_limit(config) +
+           config->handler_count * FAILURE_MAX;
 }
 
 /* The dispatcher is the one that drains. */
@@ -60,6 +66,7 @@ static void write_job(struct json_writer *json, const struct slot *slot)
     json_write_text(json, "job", uuid_format(&slot->job, id));
     json_write_text(json, "type", slot->type);
     write_progress(json, slot);
+    json_write_int(json, "jobs_running", (int64_t)slot->jobs_running);
 }
 
 static void write_no_job(struct json_writer *json)
@@ -67,6 +74,7 @@ static void write_no_job(struct json_writer *json)
     json_write_null(json, "job");
     json_write_null(json, "type");
     json_write_null(json, "progress");
+    json_write_null(json, "jobs_running");
 }
 
 /* A worker may write anything into its slot. */
@@ -82,7 +90,7 @@ static void write_process(struct json_writer *json, const struct slot *slot)
     json_write_int(json, "pid", slot->pid);
     json_write_text(json, "state", slot_state_name(slot->state));
     json_write_time(json, "since", since_of(slot));
-    if (slot->state == SLOT_RUNNING)
+    if (slot->state == SLOT_RUNNING && slot->type[0] != '\0')
         write_job(json, slot);
     else
         write_no_job(json);
@@ -93,7 +101,27 @@ static void write_process(struct json_writer *json, const struct slot *slot)
     json_write_close(json, '}');
 }
 
-void status_write(const struct slot *slots, size_t count, struct buffer *out)
+static void write_start_failures(const struct config *config, const struct start_board *starts,
+                                 struct json_writer *json)
+{
+    struct start_failure failure;
+
+    json_write_open(json, "start_failures", '[');
+    for (size_t i = 0; starts && i < config->handler_count; i++) {
+        if (!start_board_get(starts, i, &failure))
+            continue;
+        json_write_open(json, NULL, '{');
+        json_write_text(json, "pattern", config->handlers[i].pattern);
+        json_write_text(json, "error", failure.error);
+        json_write_time(json, "since", failure.since);
+        json_write_time(json, "next_try", failure.next_try);
+        json_write_close(json, '}');
+    }
+    json_write_close(json, ']');
+}
+
+void status_write(const struct config *config, const struct slot *slots, size_t count,
+                  const struct start_board *starts, struct buffer *out)
 {
     struct json_writer json = {.out = out};
 
@@ -106,5 +134,7 @@ void status_write(const struct slot *slots, size_t count, struct buffer *out)
             write_process(&json, &slots[i]);
     }
     json_write_close(&json, ']');
+    offer_write(config, &json);
+    write_start_failures(config, starts, &json);
     json_write_close(&json, '}');
 }

@@ -4,9 +4,14 @@
  *     {"version":"0.1.0","state":"running","processes":[
  *         {"name":"worker 3","pid":12,"state":"running","since":"2030-01-02T03:04:05.123456Z",
  *          "job":"0193...","type":"email:send","progress":{"percent":40,"text":"half of them"},
- *          "jobs_done":17}, ...]}
+ *          "jobs_running":1,"jobs_done":17}, ...],
+ *      "heartbeat_ms":5000,"queues":[...],"handlers":[...],
+ *      "start_failures":[{"pattern":"email:*","error":"exec ./send: No such file or directory",
+ *          "since":"2030-...","next_try":"2030-..."}, ...]}
  *
- * What is absent is null. It is in the store with each beat, for `thctl pools` and its like.
+ * The job of a worker that runs several is the one that it has had longest. What is absent is null;
+ * offer.h has heartbeat_ms, queues and handlers. It is in the store with each beat, for `thctl
+ * pools` and its like.
  */
 #ifndef PERIODIC_STATUS_H
 #define PERIODIC_STATUS_H
@@ -14,12 +19,15 @@
 #include "base/base.h"
 
 struct buffer;
+struct config;
 struct slot;
+struct start_board;
 
 /* How long it gets at most. */
-size_t status_limit(size_t slot_count);
+size_t status_limit(const struct config *config, size_t slot_count);
 
-/* Slots in SLOT_EMPTY are left out. */
-void status_write(const struct slot *slots, size_t count, struct buffer *out);
+/* Slots in SLOT_EMPTY are left out. The board is that of the config; NULL: nothing is known. */
+void status_write(const struct config *config, const struct slot *slots, size_t count,
+                  const struct start_board *starts, struct buffer *out);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * told.c - what the store has been told of a run, so that each thing is told once.
  *
- * A worker may write anything into its slot. What no store would take is left out: one bad text
+ * A worker may write anything into its places. What no store would take is left out: one bad text
  * must not keep a whole pool from extending its leases.
  */
 #include "periodic/told.h"
@@ -11,48 +11,54 @@
 
 #include <string.h>
 
-static bool is_about(const struct told *told, const struct slot *slot)
+static bool is_about(const struct told *told, const struct slot_job *job)
 {
-    return told->any && told->hold.entry == slot->hold.entry &&
-           told->hold.generation == slot->hold.generation;
+    return told->any && told->hold.entry == job->hold.entry &&
+           told->hold.generation == job->hold.generation;
 }
 
-static bool has_new_progress(const struct told *told, const struct slot *slot)
+static bool has_new_progress(const struct told *told, const struct slot_job *job)
 {
-    if (slot->progress_percent < 0 || slot->progress_percent > 100)
+    if (job->progress_percent < 0 || job->progress_percent > 100)
         return false;
-    return !is_about(told, slot) || told->progress_percent != slot->progress_percent ||
-           !text_equal(told->progress_text, slot->progress_text);
+    return !is_about(told, job) || told->progress_percent != job->progress_percent ||
+           !text_equal(told->progress_text, job->progress_text);
 }
 
-static bool has_new_output(const struct told *told, const struct slot *slot)
+static bool has_new_output(const struct told *told, const struct slot_job *job)
 {
-    return slot->output_total != (is_about(told, slot) ? told->output_total : 0);
+    return job->output_total != (is_about(told, job) ? told->output_total : 0);
 }
 
-static const char *text_of(const struct slot *slot)
+static const char *text_of(const struct slot_job *job)
 {
-    const char *text = slot->progress_text;
+    const char *text = job->progress_text;
     const struct bytes bytes = {(const unsigned char *)text, strlen(text)};
 
     return bytes.length > 0 && text_is_utf8(bytes) ? text : NULL;
 }
 
-void told_compare(const struct told *told, const struct slot *slot, struct lease_beat *beat)
+void told_compare(const struct told *told, const struct slot_job *job, struct lease_beat *beat)
 {
-    if (has_new_progress(told, slot)) {
-        beat->progress_percent = slot->progress_percent;
-        beat->progress_text = text_of(slot);
+    if (has_new_progress(told, job)) {
+        beat->progress_percent = job->progress_percent;
+        beat->progress_text = text_of(job);
     }
-    if (has_new_output(told, slot))
-        beat->output = (struct bytes){slot->output, slot->output_length};
+    if (has_new_output(told, job))
+        beat->output = (struct bytes){job->output, job->output_length};
 }
 
-void told_remember(struct told *told, const struct slot *slot)
+void told_remember(struct told *told, const struct slot_job *job, bool watched)
 {
+    told->watched = watched;
     told->any = true;
-    told->hold = slot->hold;
-    told->progress_percent = slot->progress_percent;
-    memcpy(told->progress_text, slot->progress_text, sizeof told->progress_text);
-    told->output_total = slot->output_total;
+    told->hold = job->hold;
+    told->progress_percent = job->progress_percent;
+    memcpy(told->progress_text, job->progress_text, sizeof told->progress_text);
+    told->output_total = job->output_total;
+}
+
+bool told_is_watched(const struct told *told, const struct slot_job *job)
+{
+    return is_about(told, job) && told->watched;
 }

@@ -11,19 +11,23 @@
 
 struct lease_beat;
 
-/* Of one worker's slot. Zeroed: nothing yet. */
+/* Of one entry of the lease table. Zeroed: nothing yet. */
 struct told {
     bool any;
     struct hold hold; /* of the run that the rest is about */
     int progress_percent;
     char progress_text[SCOREBOARD_TEXT_SIZE];
     uint64_t output_total;
+    bool watched; /* somebody looks at it, says the store */
 };
 
-/* Puts into the beat what is new in the slot; the beat then points into it. */
-void told_compare(const struct told *told, const struct slot *slot, struct lease_beat *beat);
+/* Puts into the beat what is new of the job; the beat then points into it. */
+void told_compare(const struct told *told, const struct slot_job *job, struct lease_beat *beat);
 
 /* The store has it: the beat that told_compare() filled in has arrived. */
-void told_remember(struct told *told, const struct slot *slot);
+void told_remember(struct told *told, const struct slot_job *job, bool watched);
+
+/* Whether somebody looks at this run. */
+bool told_is_watched(const struct told *told, const struct slot_job *job);
 
 #endif

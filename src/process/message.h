@@ -134,7 +134,9 @@ struct result {
     bool could_not_start; /* then it is OUTCOME_RELEASED, and its error says why */
 };
 
-/* A result is looked at first and taken off when it has been settled: a dispatcher that dies in
+/* Output over 16 KiB travels in a sealed memfd.
+ *
+ * A result is looked at first and taken off when it has been settled: a dispatcher that dies in
  * between leaves it to the next one. */
 enum delivery result_send(int socket, const struct result *result, struct error *err);
 /* The next one that has not been looked at; it points into the arena. What is no result is

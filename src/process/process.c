@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -185,6 +186,12 @@ void process_stop(struct process *process, int exit_code)
     process->exit_code = exit_code;
     process->has_stopped = true;
     loop_stop(process->loop);
+}
+
+const char *process_caller(const struct process *process, char text[PROCESS_CALLER_SIZE])
+{
+    snprintf(text, PROCESS_CALLER_SIZE, "thd: %s pool=%s", process->name, process->pool);
+    return text;
 }
 
 int process_fail(const struct error *err)

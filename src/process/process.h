@@ -21,6 +21,7 @@ struct error;
 struct lease_table;
 struct rack;
 struct scoreboard;
+struct start_board;
 struct trays;
 struct worker_handlers;
 
@@ -50,6 +51,7 @@ struct process {
     int tray;            /* a worker's own; others: 0 */
     struct scoreboard *scoreboard;
     size_t slot;
+    struct start_board *start_board; /* the dispatcher writes it */
 
     int control; /* to the master */
     int tasks;   /* dispatcher: sends large ones; workers: take them; others: -1 */
@@ -85,6 +87,12 @@ void process_tend_log(struct loop *loop, struct loop_timer *timer);
 /* The loop until process_stop(); a loop that fails is logged. Returns the exit code. */
 int process_run(struct process *process);
 void process_stop(struct process *process, int exit_code);
+
+#define PROCESS_CALLER_SIZE 256
+
+/* "thd: dispatcher pool=web-1.abcd": who we are where the store lists its clients. Returns `text`.
+ */
+const char *process_caller(const struct process *process, char text[PROCESS_CALLER_SIZE]);
 
 /* What is said when a process cannot go on: logs the error, returns PROCESS_FAILED. */
 int process_fail(const struct error *err);

@@ -28,7 +28,8 @@
 /* What fits in here needs no system call. */
 struct place {
     uint32_t length; /* 0: the task is in the socket */
-    unsigned char task[PLACE_SIZE - sizeof(uint32_t)];
+    uint32_t handler;
+    unsigned char task[PLACE_SIZE - 2 * sizeof(uint32_t)];
 };
 
 struct shared {
@@ -118,17 +119,19 @@ bool rack_put(struct rack *rack, const struct task *task)
     struct place *place = &rack->places[task->hold.entry];
 
     place->length = (uint32_t)task_pack(task, place->task, sizeof place->task);
+    place->handler = (uint32_t)task->handler;
     if (place->length == 0)
         return false;
     publish(rack, task->hold);
     return true;
 }
 
-void rack_note(struct rack *rack, struct hold hold)
+void rack_note(struct rack *rack, const struct task *task)
 {
-    assert(hold.entry < rack->capacity);
-    rack->places[hold.entry].length = 0;
-    publish(rack, hold);
+    assert(task->hold.entry < rack->capacity);
+    rack->places[task->hold.entry].length = 0;
+    rack->places[task->hold.entry].handler = (uint32_t)task->handler;
+    publish(rack, task->hold);
 }
 
 bool rack_ring(struct rack *rack, size_t sleepers, struct error *err)
@@ -152,25 +155,39 @@ bool rack_restrict(struct rack *rack, struct error *err)
     return true;
 }
 
-bool rack_next(struct rack *rack, const struct lease_table *leases, struct hold *hold_out,
-               bool *is_in_socket_out)
+/* What is read of a place belongs to the hold if nobody has started it even afterwards. */
+static bool read_head(const struct rack *rack, const struct lease_table *leases, struct hold hold,
+                      struct rack_head *head_out)
+{
+    const struct place *place = &rack->places[hold.entry];
+
+    if (lease_table_state(leases, hold, NULL) != HOLD_HANDED)
+        return false;
+    *head_out = (struct rack_head){hold, place->handler, place->length == 0};
+    atomic_thread_fence(memory_order_acquire);
+    return lease_table_state(leases, hold, NULL) == HOLD_HANDED;
+}
+
+bool rack_look(struct rack *rack, const struct lease_table *leases, struct rack_head *head_out)
 {
     const uint64_t end = atomic_load(&rack->shared->end);
 
     if (end - rack->next > rack->capacity) /* one that was busy for long, or has just begun */
         rack->next = end - rack->capacity;
-    while (rack->next < end) {
-        const uint64_t word = atomic_load_explicit(
-            &rack->shared->ring[rack->next++ % rack->capacity], memory_order_relaxed);
+    for (; rack->next < end; rack->next++) {
+        const uint64_t word = atomic_load_explicit(&rack->shared->ring[rack->next % rack->capacity],
+                                                   memory_order_relaxed);
         const struct hold hold = {(uint32_t)(word >> 32), (uint32_t)word};
 
-        if (lease_table_state(leases, hold, NULL) != HOLD_HANDED)
-            continue;
-        *hold_out = hold;
-        *is_in_socket_out = rack->places[hold.entry].length == 0;
-        return true;
+        if (read_head(rack, leases, hold, head_out))
+            return true;
     }
     return false;
+}
+
+void rack_pass(struct rack *rack)
+{
+    rack->next++;
 }
 
 bool rack_has_more(const struct rack *rack)

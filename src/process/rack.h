@@ -34,9 +34,10 @@ int rack_bell(const struct rack *rack);
 
 /* The task has a hold that nobody had before. False when it does not fit: send it, then note it. */
 bool rack_put(struct rack *rack, const struct task *task) MUST_CHECK;
-void rack_note(struct rack *rack, struct hold hold);
+void rack_note(struct rack *rack, const struct task *task);
 
-/* Wakes up to so many workers that sleep. */
+/* Wakes up to so many workers that sleep. So does a worker that was woken for what it cannot take.
+ */
 bool rack_ring(struct rack *rack, size_t sleepers, struct error *err) MUST_CHECK;
 
 /* ---- workers ---- */
@@ -44,12 +45,20 @@ bool rack_ring(struct rack *rack, size_t sleepers, struct error *err) MUST_CHECK
 /* In a worker, first thing: what it may only read is write-protected. */
 bool rack_restrict(struct rack *rack, struct error *err) MUST_CHECK;
 
-/* The next place whose task nobody had started when it was looked at, and whether the task is in
- * the socket; false: there is none. A place is shown once. */
-bool rack_next(struct rack *rack, const struct lease_table *leases, struct hold *hold_out,
-               bool *is_in_socket_out) MUST_CHECK;
+/* What is to be known of a task before it is started. */
+struct rack_head {
+    struct hold hold;
+    size_t handler;    /* as in the task */
+    bool is_in_socket; /* the task */
+};
 
-/* Whether there are places that this worker has not looked at. */
+/* The next task that nobody had started when it was looked at; false: there is none. It is shown
+ * again until it is passed, or somebody starts it. */
+bool rack_look(struct rack *rack, const struct lease_table *leases,
+               struct rack_head *head_out) MUST_CHECK;
+void rack_pass(struct rack *rack);
+
+/* Whether there are places that this worker has not passed. */
 bool rack_has_more(const struct rack *rack);
 
 /* The task, copied into the arena, of a hold that this worker has started. It is whole if the

@@ -1,7 +1,8 @@
 /*
  * result.c - results of message.h: how a run ended, from its worker to the dispatcher.
  *
- * A small one is packed into the worker's tray (tray.h), the others go through its socket.
+ * A small one is packed into the worker's tray (tray.h), the others go through its socket; long
+ * output goes along in a file (memory_file.h).
  *
  * Looking is recv() with MSG_PEEK and SO_PEEK_OFF: each look goes on where the last one ended, and
  * taking off moves that place back by as much. Both belong to the socket, not to the process, so
@@ -11,9 +12,11 @@
  */
 #include "process/message.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "process/channel.h"
+#include "process/memory_file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -26,10 +29,13 @@ struct result_head {
     int64_t execution;
     usec_t started_at, wall, user, system;
     int64_t max_rss_kb;
+    uint64_t file_length; /* of the output, when it is in a file */
     uint32_t kind, run_outcome;
     int32_t worker, exit_code, signal;
     uint32_t could_not_start;
-    uint32_t has_one_error; /* the run's error is the outcome's, sent once */
+    int32_t progress_percent; /* -1: none */
+    uint32_t has_one_error;   /* the run's error is the outcome's, sent once */
+    uint32_t has_file;
 };
 
 enum result_text {
@@ -37,6 +43,7 @@ enum result_text {
     TEXT_RUN_ERROR,
     TEXT_RESULT,
     TEXT_OUTPUT,
+    TEXT_PROGRESS,
     RESULT_TEXTS,
 };
 
@@ -65,6 +72,7 @@ static struct result_head make_head(const struct result *result)
         .exit_code = run->exit_code,
         .signal = run->signal,
         .could_not_start = result->could_not_start,
+        .progress_percent = outcome->has_progress ? outcome->progress_percent : -1,
         .has_one_error = text_equal(outcome->error, run->error),
     };
 }
@@ -83,10 +91,48 @@ static struct letter letter_of(const struct result *result, struct result_head *
                 [TEXT_RUN_ERROR] = bytes_of(head->has_one_error ? NULL : outcome->run.error),
                 [TEXT_RESULT] = outcome->result,
                 [TEXT_OUTPUT] = outcome->output,
+                [TEXT_PROGRESS] = bytes_of(outcome->has_progress ? outcome->progress_text : NULL),
             },
         .text_count = RESULT_TEXTS,
         .fd = -1,
     };
+}
+
+static void put_output_into(int fd, struct result_head *head, struct letter *letter)
+{
+    head->has_file = true;
+    head->file_length = letter->texts[TEXT_OUTPUT].length;
+    letter->texts[TEXT_OUTPUT] = (struct bytes){0};
+    letter->fd = fd;
+}
+
+static void cut_output(struct letter *letter)
+{
+    struct bytes *output = &letter->texts[TEXT_OUTPUT];
+
+    output->data += output->length - MEMORY_FILE_FROM;
+    output->length = MEMORY_FILE_FROM;
+}
+
+/* How a job ended is not lost for what it printed: where there can be no file, the end of it goes
+ * without one. */
+static enum delivery send_long(int socket, const struct result *result, struct error *err)
+{
+    struct result_head head = make_head(result);
+    struct letter letter = letter_of(result, &head);
+    AUTO_CLOSE int fd = -1;
+
+    if (memory_file_make("output", result->outcome.output, &fd, err)) {
+        put_output_into(fd, &head, &letter);
+        const enum delivery delivery = channel_send(socket, &letter, err);
+
+        if (delivery != DELIVERY_NONE || errno != ETOOMANYREFS)
+            return delivery;
+    }
+    head = make_head(result);
+    letter = letter_of(result, &head);
+    cut_output(&letter);
+    return channel_send(socket, &letter, err);
 }
 
 enum delivery result_send(int socket, const struct result *result, struct error *err)
@@ -94,6 +140,8 @@ enum delivery result_send(int socket, const struct result *result, struct error 
     struct result_head head = make_head(result);
     const struct letter letter = letter_of(result, &head);
 
+    if (result->outcome.output.length > MEMORY_FILE_FROM)
+        return send_long(socket, result, err);
     return channel_send(socket, &letter, err);
 }
 
@@ -127,6 +175,20 @@ static struct job_run read_run(const struct result_head *head, const struct lett
     };
 }
 
+/* What no store would take is left out. */
+static void read_progress(const struct result_head *head, const struct letter *letter,
+                          struct outcome *outcome)
+{
+    const struct bytes text = letter->texts[TEXT_PROGRESS];
+
+    outcome->has_progress = head->progress_percent >= 0 && head->progress_percent <= 100;
+    if (!outcome->has_progress)
+        return;
+    outcome->progress_percent = head->progress_percent;
+    if (text.length > 0 && text_is_utf8(text) && strlen((const char *)text.data) == text.length)
+        outcome->progress_text = (const char *)text.data;
+}
+
 static struct letter blank(struct result_head *head)
 {
     return (struct letter){
@@ -134,6 +196,8 @@ static struct letter blank(struct result_head *head)
         .head = head,
         .head_size = sizeof *head,
         .text_count = RESULT_TEXTS,
+        .fd = -1,
+        .takes_fd = true,
     };
 }
 
@@ -156,7 +220,22 @@ static bool read_result(const struct result_head *head, const struct letter *let
             },
         .could_not_start = head->could_not_start != 0,
     };
+    read_progress(head, letter, &result_out->outcome);
     return true;
+}
+
+static bool read_output(const struct result_head *head, int fd, struct arena *arena,
+                        struct bytes *output_out, struct error *err)
+{
+    if ((fd >= 0) != (head->has_file != 0))
+        return error_set(err, TH_E_INTERNAL, "a result that should%s have come with a file",
+                         fd >= 0 ? " not" : "");
+    if (fd < 0)
+        return true;
+    if (head->file_length > JOB_OUTPUT_MAX)
+        return error_set(err, TH_E_INTERNAL, "a result with %" PRIu64 " bytes of output",
+                         head->file_length);
+    return memory_file_read("output", fd, head->file_length, arena, output_out, err);
 }
 
 enum delivery result_look(int socket, struct arena *arena, struct result *result_out,
@@ -166,9 +245,14 @@ enum delivery result_look(int socket, struct arena *arena, struct result *result
     struct letter letter = blank(&head);
     const enum delivery delivery = channel_look(socket, arena, &letter, err);
 
+    AUTO_CLOSE int fd = letter.fd;
+
     if (delivery != DELIVERY_DONE)
         return delivery;
-    return read_result(&head, &letter, result_out, err) ? DELIVERY_DONE : DELIVERY_FAILED;
+    return read_result(&head, &letter, result_out, err) &&
+                   read_output(&head, fd, arena, &result_out->outcome.output, err)
+               ? DELIVERY_DONE
+               : DELIVERY_FAILED;
 }
 
 bool result_unpack(struct bytes packed, struct arena *arena, struct result *result_out,
@@ -178,7 +262,8 @@ bool result_unpack(struct bytes packed, struct arena *arena, struct result *resu
     struct letter letter = blank(&head);
 
     return letter_unpack(packed, arena, &letter, err) &&
-           read_result(&head, &letter, result_out, err);
+           read_result(&head, &letter, result_out, err) &&
+           read_output(&head, -1, arena, &result_out->outcome.output, err);
 }
 
 /* Without a place to put it: the kernel drops what has no room, and tells how long it was. */

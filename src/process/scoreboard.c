@@ -1,8 +1,8 @@
 /*
  * scoreboard.c - shared memory: what every process and worker is doing.
  *
- * Each slot has a sequence number: odd while its owner writes. A reader copies the slot and keeps
- * the copy if the number was even and is still the same.
+ * Each slot has a sequence number, and so has each place for a job in it: odd while its owner
+ * writes. A reader copies it and keeps the copy if the number was even and is still the same.
  *
  * Invariants:
  *   - A slot has one writer: its owner, and after its death the master, then the next owner.
@@ -20,33 +20,44 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SLOTS_MAX ((size_t)1 << 16)
+#define SLOTS_MAX  ((size_t)1 << 16)
+#define PLACES_MAX ((size_t)1 << 12)
 
 /* How often a reader looks again before it takes the owner for dead. */
-#define LOOKS_MAX 1000
+#define LOOKS_MAX 100
 
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a lock would stay locked when its holder is killed");
+
+/* A place for a job. */
+struct place {
+    _Atomic uint32_t sequence;
+    struct slot_job job;
+};
 
 /* One slot, at the start of pages of its own. */
 struct cell {
     _Atomic uint32_t sequence;
-    struct slot slot;
+    struct slot slot; /* what it says of a job is filled in by readers */
 
     /* The mark: the plugin is written last and read first. */
     _Atomic uint32_t plugin;
     _Atomic uint64_t hold; /* entry 32 | generation 32 */
     _Atomic int64_t until;
+
+    struct place places[];
 };
 
 /* Each process has its own copy of this; the memory is shared. */
 struct scoreboard {
     size_t slots;
     size_t used;      /* of them */
+    size_t places;    /* of each */
     size_t cell_size; /* in whole pages */
     unsigned char *memory;
 };
@@ -69,16 +80,24 @@ static struct cell *cell_at(const struct scoreboard *board, size_t index)
     return (void *)(board->memory + index * board->cell_size);
 }
 
-bool scoreboard_open(size_t slots, struct scoreboard **board_out, struct error *err)
+static struct place *place_at(const struct scoreboard *board, size_t index, size_t place)
 {
-    if (slots == 0 || slots > SLOTS_MAX)
-        return error_set(err, TH_E_INVALID, "a scoreboard has 1 to %zu slots", SLOTS_MAX);
+    assert(place < board->places);
+    return &cell_at(board, index)->places[place];
+}
+
+bool scoreboard_open(size_t slots, size_t places, struct scoreboard **board_out, struct error *err)
+{
+    if (slots == 0 || slots > SLOTS_MAX || places == 0 || places > PLACES_MAX)
+        return error_set(err, TH_E_INVALID, "a scoreboard has 1 to %zu slots of 1 to %zu places",
+                         SLOTS_MAX, PLACES_MAX);
 
     struct scoreboard *board = calloc(1, sizeof *board);
     if (!board)
         return error_no_memory(err);
     board->slots = board->used = slots;
-    board->cell_size = shared_memory_pages(sizeof(struct cell));
+    board->places = places;
+    board->cell_size = shared_memory_pages(sizeof(struct cell) + places * sizeof(struct place));
     if (!shared_memory_map(slots * board->cell_size, "the scoreboard", &board->memory, err)) {
         free(board);
         return false;
@@ -101,6 +120,11 @@ size_t scoreboard_slots(const struct scoreboard *board)
     return board->used;
 }
 
+size_t scoreboard_places(const struct scoreboard *board)
+{
+    return board->places;
+}
+
 void scoreboard_use(struct scoreboard *board, size_t slots)
 {
     assert(slots > 0 && slots <= board->slots);
@@ -117,58 +141,117 @@ bool scoreboard_restrict(struct scoreboard *board, size_t own, struct error *err
 
 /* ---- reading ---- */
 
-static bool copy_once(const struct cell *cell, struct slot *slot_out)
+/* False while its owner is at it. */
+static bool copy_once(const _Atomic uint32_t *sequence, const void *from, void *to, size_t size)
 {
-    const uint32_t before = atomic_load_explicit(&cell->sequence, memory_order_acquire);
+    const uint32_t before = atomic_load_explicit(sequence, memory_order_acquire);
 
     if (before & 1)
         return false;
-    memcpy(slot_out, &cell->slot, sizeof *slot_out);
+    memcpy(to, from, size);
     atomic_thread_fence(memory_order_acquire);
-    return atomic_load_explicit(&cell->sequence, memory_order_relaxed) == before;
+    return atomic_load_explicit(sequence, memory_order_relaxed) == before;
 }
 
-static void make_safe(struct slot *slot)
+static bool copy(const _Atomic uint32_t *sequence, const void *from, void *to, size_t size)
 {
-    slot->name[sizeof slot->name - 1] = '\0';
-    slot->type[sizeof slot->type - 1] = '\0';
-    slot->progress_text[sizeof slot->progress_text - 1] = '\0';
-    if (slot->output_length > sizeof slot->output)
-        slot->output_length = sizeof slot->output;
+    for (int looks = 0; looks < LOOKS_MAX; looks++) {
+        if (copy_once(sequence, from, to, size))
+            return true;
+        sched_yield(); /* the owner may be waiting for our processor */
+    }
+    return false;
+}
+
+static void clear_job(struct slot_job *job)
+{
+    job->since = 0;
+    job->hold = (struct hold){0};
+    job->job = (struct uuid){0};
+    job->type[0] = '\0';
+    job->progress_percent = -1;
+    job->progress_text[0] = '\0';
+    job->output_total = 0;
+    job->output_length = 0;
+}
+
+static bool read_job(const struct scoreboard *board, size_t index, size_t place, size_t size,
+                     struct slot_job *job_out)
+{
+    const struct place *from = place_at(board, index, place);
+
+    if (!copy(&from->sequence, &from->job, job_out, size))
+        return false;
+    job_out->type[sizeof job_out->type - 1] = '\0';
+    job_out->progress_text[sizeof job_out->progress_text - 1] = '\0';
+    return job_out->since != 0;
+}
+
+/* The job that has been there longest; none when it has just ended. */
+static void read_shown(const struct scoreboard *board, size_t index, struct slot *slot)
+{
+    struct slot_job job;
+
+    if (slot->state != SLOT_RUNNING || slot->shown >= board->places ||
+        !read_job(board, index, slot->shown, offsetof(struct slot_job, output_total), &job))
+        clear_job(&job);
+    slot->hold = job.hold;
+    slot->job = job.job;
+    memcpy(slot->type, job.type, sizeof slot->type);
+    slot->progress_percent = job.progress_percent;
+    memcpy(slot->progress_text, job.progress_text, sizeof slot->progress_text);
 }
 
 bool scoreboard_read(const struct scoreboard *board, size_t index, struct slot *slot_out)
 {
     const struct cell *cell = cell_at(board, index);
-    int looks = 0;
 
-    while (!copy_once(cell, slot_out)) {
-        if (++looks == LOOKS_MAX)
-            return false;
-        sched_yield(); /* the owner may be waiting for our processor */
-    }
-    make_safe(slot_out);
+    if (!copy(&cell->sequence, &cell->slot, slot_out, offsetof(struct slot, hold)))
+        return false;
+    slot_out->name[sizeof slot_out->name - 1] = '\0';
+    if (slot_out->place_extent > board->places)
+        slot_out->place_extent = board->places;
+    read_shown(board, index, slot_out);
     return slot_out->state > SLOT_EMPTY && slot_out->state <= SLOT_STOPPING;
+}
+
+bool scoreboard_read_job(const struct scoreboard *board, size_t index, size_t place,
+                         struct slot_job *job_out)
+{
+    if (!read_job(board, index, place, sizeof *job_out, job_out))
+        return false;
+    if (job_out->output_length > sizeof job_out->output)
+        job_out->output_length = sizeof job_out->output;
+    return true;
 }
 
 /* ---- writing ---- */
 
 /* An odd number that a dead owner left is odd enough. */
-static struct slot *begin(struct scoreboard *board, size_t own)
+static void begin(_Atomic uint32_t *sequence)
+{
+    const uint32_t before = atomic_load_explicit(sequence, memory_order_relaxed);
+
+    atomic_store_explicit(sequence, before | 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+}
+
+static void end(_Atomic uint32_t *sequence)
+{
+    atomic_fetch_add_explicit(sequence, 1, memory_order_release);
+}
+
+static struct slot *begin_slot(const struct scoreboard *board, size_t own)
 {
     struct cell *cell = cell_at(board, own);
-    const uint32_t sequence = atomic_load_explicit(&cell->sequence, memory_order_relaxed);
 
-    atomic_store_explicit(&cell->sequence, sequence | 1, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
+    begin(&cell->sequence);
     return &cell->slot;
 }
 
-static void end(struct scoreboard *board, size_t own)
+static void end_slot(const struct scoreboard *board, size_t own)
 {
-    struct cell *cell = cell_at(board, own);
-
-    atomic_fetch_add_explicit(&cell->sequence, 1, memory_order_release);
+    end(&cell_at(board, own)->sequence);
 }
 
 /* As much as fits, without half a character at its end. */
@@ -185,101 +268,129 @@ static void keep_text(char *kept, size_t size, const char *text)
     kept[length] = '\0';
 }
 
-static void clear_job(struct slot *slot)
+/* What a process before this one has left there. */
+static void clear_places(struct scoreboard *board, size_t own, size_t extent)
 {
-    slot->hold = (struct hold){0};
-    slot->job = (struct uuid){0};
-    slot->type[0] = '\0';
-    slot->progress_percent = -1;
-    slot->progress_text[0] = '\0';
-    slot->output_total = 0;
-    slot->output_length = 0;
+    for (size_t i = 0; i < extent && i < board->places; i++)
+        scoreboard_end_job(board, own, i);
 }
 
 void scoreboard_enter(struct scoreboard *board, size_t own, const char *name, int number,
                       uint32_t serial, int pid)
 {
-    struct slot *slot = begin(board, own);
+    struct slot *slot = begin_slot(board, own);
 
     memset(slot, 0, sizeof *slot);
-    clear_job(slot);
     keep_text(slot->name, sizeof slot->name, name);
     slot->number = number;
     slot->serial = serial;
     slot->pid = pid;
     slot->state = SLOT_STARTING;
     slot->since = clock_wall();
-    end(board, own);
+    end_slot(board, own);
 }
 
 void scoreboard_set_state(struct scoreboard *board, size_t own, enum slot_state state)
 {
-    struct slot *slot = begin(board, own);
+    struct slot *slot = begin_slot(board, own);
 
     if (slot->state != state)
         slot->since = clock_wall();
     slot->state = state;
-    if (state != SLOT_RUNNING)
-        clear_job(slot);
-    end(board, own);
+    slot->jobs_running = slot->place_extent = slot->shown = 0;
+    end_slot(board, own);
 }
 
 void scoreboard_retire(struct scoreboard *board, size_t own)
 {
-    begin(board, own)->is_retiring = true;
-    end(board, own);
+    begin_slot(board, own)->is_retiring = true;
+    end_slot(board, own);
 }
 
 void scoreboard_count(struct scoreboard *board, size_t own, int64_t jobs_done)
 {
-    begin(board, own)->jobs_done = jobs_done;
-    end(board, own);
+    begin_slot(board, own)->jobs_done = jobs_done;
+    end_slot(board, own);
 }
 
-void scoreboard_set_job(struct scoreboard *board, size_t own, struct hold hold,
+void scoreboard_set_job(struct scoreboard *board, size_t own, size_t place, struct hold hold,
                         const struct uuid *job, const char *type)
 {
-    struct slot *slot = begin(board, own);
+    struct place *to = place_at(board, own, place);
 
-    clear_job(slot);
-    slot->state = SLOT_RUNNING;
-    slot->since = clock_wall();
-    slot->hold = hold;
-    slot->job = *job;
-    keep_text(slot->type, sizeof slot->type, type);
-    end(board, own);
+    begin(&to->sequence);
+    clear_job(&to->job);
+    to->job.since = clock_wall();
+    to->job.hold = hold;
+    to->job.job = *job;
+    keep_text(to->job.type, sizeof to->job.type, type);
+    end(&to->sequence);
 }
 
-void scoreboard_set_progress(struct scoreboard *board, size_t own, int percent, const char *text)
+void scoreboard_end_job(struct scoreboard *board, size_t own, size_t place)
 {
-    struct slot *slot = begin(board, own);
+    struct place *to = place_at(board, own, place);
 
-    slot->progress_percent = percent;
-    keep_text(slot->progress_text, sizeof slot->progress_text, text ? text : "");
-    end(board, own);
+    begin(&to->sequence);
+    to->job.since = 0;
+    end(&to->sequence);
 }
 
-void scoreboard_add_output(struct scoreboard *board, size_t own, struct bytes data)
+void scoreboard_set_progress(struct scoreboard *board, size_t own, size_t place, int percent,
+                             const char *text)
 {
-    struct slot *slot = begin(board, own);
-    const size_t size = sizeof slot->output;
+    struct place *to = place_at(board, own, place);
+
+    begin(&to->sequence);
+    to->job.progress_percent = percent;
+    keep_text(to->job.progress_text, sizeof to->job.progress_text, text ? text : "");
+    end(&to->sequence);
+}
+
+static void add_tail(struct slot_job *job, struct bytes data)
+{
+    const size_t size = sizeof job->output;
     const size_t added = data.length < size ? data.length : size;
-    const size_t kept = slot->output_length + added <= size ? slot->output_length : size - added;
+    const size_t kept = job->output_length + added <= size ? job->output_length : size - added;
 
-    memmove(slot->output, slot->output + slot->output_length - kept, kept);
+    memmove(job->output, job->output + job->output_length - kept, kept);
     if (added > 0)
-        memcpy(slot->output + kept, data.data + data.length - added, added);
-    slot->output_length = kept + added;
-    slot->output_total += data.length;
-    end(board, own);
+        memcpy(job->output + kept, data.data + data.length - added, added);
+    job->output_length = kept + added;
+    job->output_total += data.length;
+}
+
+void scoreboard_add_output(struct scoreboard *board, size_t own, size_t place, struct bytes data)
+{
+    struct place *to = place_at(board, own, place);
+
+    begin(&to->sequence);
+    add_tail(&to->job, data);
+    end(&to->sequence);
+}
+
+void scoreboard_show_jobs(struct scoreboard *board, size_t own, size_t running, size_t extent,
+                          size_t shown)
+{
+    struct slot *slot = begin_slot(board, own);
+
+    if (slot->state != SLOT_RUNNING)
+        slot->since = clock_wall();
+    slot->state = SLOT_RUNNING;
+    slot->jobs_running = running;
+    slot->place_extent = extent;
+    slot->shown = shown;
+    end_slot(board, own);
 }
 
 void scoreboard_leave(struct scoreboard *board, size_t index)
 {
-    struct slot *slot = begin(board, index);
+    struct slot *slot = begin_slot(board, index);
+    const size_t extent = slot->place_extent;
 
     memset(slot, 0, sizeof *slot);
-    end(board, index);
+    end_slot(board, index);
+    clear_places(board, index, extent);
     scoreboard_clear_plugin(board, index);
 }
 

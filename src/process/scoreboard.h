@@ -3,8 +3,8 @@
  *
  * One slot per process, written by its owner only, read by anyone without a lock: a reader that
  * meets a writer looks again. A slot lies on pages of its own, and a worker can write no other. It
- * is for people, for `thctl pools` and the log; nothing is decided by it but how soon the reaper
- * looks at retention.
+ * has a place for each job that a worker may have at a time. It is for people, for `thctl pools`
+ * and the log; nothing is decided by it but how soon the reaper looks at retention.
  *
  * Beside it lies the mark of a worker that is inside a plugin, where nothing reaches it but a
  * signal: by that the master decides, about that worker and about nobody else.
@@ -42,11 +42,24 @@ struct slot {
     uint32_t serial;                 /* of the process */
     int pid;
     enum slot_state state;
-    bool is_retiring;  /* a worker: this job is its last one */
+    bool is_retiring;  /* a worker: what it runs is its last */
     usec_t since;      /* of that state; wall time */
     int64_t jobs_done; /* by this process; for services: passes made */
 
-    /* The job of a running worker. */
+    /* Of a running worker. */
+    size_t jobs_running;
+    size_t place_extent; /* no place at or above it has a job */
+    size_t shown;        /* the place of the job that it has had longest: */
+    struct hold hold;
+    struct uuid job;
+    char type[JOB_NAME_MAX + 1];
+    int progress_percent; /* -1: none */
+    char progress_text[SCOREBOARD_TEXT_SIZE];
+};
+
+/* One job of a running worker, in its place. */
+struct slot_job {
+    usec_t since; /* wall time; 0: there is no job */
     struct hold hold;
     struct uuid job;
     char type[JOB_NAME_MAX + 1];
@@ -64,13 +77,15 @@ struct plugin_mark {
     usec_t until;     /* boot time at which it must be over; 0: no such time */
 };
 
-/* Before the processes are forked. */
-bool scoreboard_open(size_t slots, struct scoreboard **board_out, struct error *err) MUST_CHECK;
+/* Before the processes are forked. `places`: how many jobs a worker has at most. */
+bool scoreboard_open(size_t slots, size_t places, struct scoreboard **board_out,
+                     struct error *err) MUST_CHECK;
 void scoreboard_close(struct scoreboard **board);
 
 /* How many slots are in use, the first ones: others are not looked at. All of them, until the
  * master says otherwise; it does so for the processes that it forks from then on. */
 size_t scoreboard_slots(const struct scoreboard *board);
+size_t scoreboard_places(const struct scoreboard *board);
 void scoreboard_use(struct scoreboard *board, size_t slots);
 
 /* In a process, first thing: the others' slots become read-only. */
@@ -80,6 +95,10 @@ bool scoreboard_restrict(struct scoreboard *board, size_t own, struct error *err
 bool scoreboard_read(const struct scoreboard *board, size_t index,
                      struct slot *slot_out) MUST_CHECK;
 
+/* False when there is no job, or its owner died while writing it. */
+bool scoreboard_read_job(const struct scoreboard *board, size_t index, size_t place,
+                         struct slot_job *job_out) MUST_CHECK;
+
 /* ---- the owner ---- */
 
 void scoreboard_enter(struct scoreboard *board, size_t own, const char *name, int number,
@@ -88,11 +107,18 @@ void scoreboard_set_state(struct scoreboard *board, size_t own, enum slot_state 
 void scoreboard_retire(struct scoreboard *board, size_t own);
 void scoreboard_count(struct scoreboard *board, size_t own, int64_t jobs_done);
 
-/* Enters SLOT_RUNNING, without progress or output. */
-void scoreboard_set_job(struct scoreboard *board, size_t own, struct hold hold,
+/* A job begins in a place that is free, without progress or output; and it ends. Beforehand it is
+ * shown, and afterwards not any more: the places below the extent are those that are looked at. */
+void scoreboard_set_job(struct scoreboard *board, size_t own, size_t place, struct hold hold,
                         const struct uuid *job, const char *type);
-void scoreboard_set_progress(struct scoreboard *board, size_t own, int percent, const char *text);
-void scoreboard_add_output(struct scoreboard *board, size_t own, struct bytes data);
+void scoreboard_end_job(struct scoreboard *board, size_t own, size_t place);
+void scoreboard_set_progress(struct scoreboard *board, size_t own, size_t place, int percent,
+                             const char *text);
+void scoreboard_add_output(struct scoreboard *board, size_t own, size_t place, struct bytes data);
+
+/* Enters SLOT_RUNNING: so many jobs, none at `extent` or above, the oldest in `shown`. */
+void scoreboard_show_jobs(struct scoreboard *board, size_t own, size_t running, size_t extent,
+                          size_t shown);
 
 /* A few stores, no lock and no system call: made for every job. */
 void scoreboard_set_plugin(struct scoreboard *board, size_t own, const struct plugin_mark *mark);

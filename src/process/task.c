@@ -7,22 +7,15 @@
  */
 #include "process/message.h"
 
-#include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/io.h"
 #include "process/channel.h"
+#include "process/memory_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/sockios.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#define INLINE_MAX ((size_t)16 * 1024)
 
 /* A struct task without its texts, and without gaps: what lies in a gap would be sent as well. */
 struct task_head {
@@ -48,18 +41,6 @@ enum task_text {
 static struct bytes bytes_of(const char *text)
 {
     return (struct bytes){(const unsigned char *)text, strlen(text)};
-}
-
-static bool put_into_file(struct bytes payload, int *fd_out, struct error *err)
-{
-    *fd_out = memfd_create("payload", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (*fd_out < 0)
-        return error_errno(err, TH_E_INTERNAL, errno, "open a file in memory");
-    if (!io_write_all(*fd_out, payload.data, payload.length, err))
-        return error_prefix(err, "a file in memory");
-    if (fcntl(*fd_out, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL))
-        return error_errno(err, TH_E_INTERNAL, errno, "seal a file in memory");
-    return true;
 }
 
 static struct task_head head_of(const struct task *task, bool has_file)
@@ -100,12 +81,12 @@ static struct letter letter_of(const struct task *task, struct task_head *head)
 
 enum delivery task_send(int socket, const struct task *task, struct error *err)
 {
-    const bool has_file = task->payload.length > INLINE_MAX;
+    const bool has_file = task->payload.length > MEMORY_FILE_FROM;
     AUTO_CLOSE int fd = -1;
     struct task_head head = head_of(task, has_file);
     struct letter letter = letter_of(task, &head);
 
-    if (has_file && !put_into_file(task->payload, &fd, err))
+    if (has_file && !memory_file_make("payload", task->payload, &fd, err))
         return DELIVERY_FAILED;
     letter.fd = fd;
     return channel_send(socket, &letter, err);
@@ -119,43 +100,6 @@ size_t task_pack(const struct task *task, unsigned char *out, size_t room)
     return letter_pack(&letter, out, room);
 }
 
-static bool read_exactly(int fd, unsigned char *data, size_t length, struct error *err)
-{
-    size_t done = 0;
-
-    while (done < length) {
-        const ssize_t count = pread(fd, data + done, length - done, (off_t)done);
-
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return error_errno(err, TH_E_INTERNAL, errno, "read a payload");
-        if (count == 0)
-            return error_set(err, TH_E_INTERNAL, "a payload ends after %zu of %zu bytes", done,
-                             length);
-        done += (size_t)count;
-    }
-    return true;
-}
-
-/* At its place, not at the file's own: that one was moved by writing, and is shared. */
-static bool read_file(int fd, uint64_t length, struct arena *arena, struct bytes *payload_out,
-                      struct error *err)
-{
-    struct stat status;
-
-    if (fstat(fd, &status))
-        return error_errno(err, TH_E_INTERNAL, errno, "look at a payload");
-    if (status.st_size < 0 || (uint64_t)status.st_size != length)
-        return error_set(err, TH_E_INTERNAL, "a payload of %" PRIu64 " bytes in a file of %jd",
-                         length, (intmax_t)status.st_size);
-    unsigned char *data = arena_alloc(arena, length + 1);
-    if (!data)
-        return error_no_memory(err);
-    *payload_out = (struct bytes){data, length};
-    return read_exactly(fd, data, length, err);
-}
-
 static bool find_payload(const struct task_head *head, const struct letter *letter, int fd,
                          struct arena *arena, struct bytes *payload_out, struct error *err)
 {
@@ -165,7 +109,7 @@ static bool find_payload(const struct task_head *head, const struct letter *lett
         return error_set(err, TH_E_INTERNAL, "a task that should%s have come with a file",
                          fd >= 0 ? " not" : "");
     if (fd >= 0)
-        return read_file(fd, head->file_length, arena, payload_out, err);
+        return memory_file_read("payload", fd, head->file_length, arena, payload_out, err);
     *payload_out = letter->texts[TEXT_PAYLOAD];
     return true;
 }

@@ -14,24 +14,26 @@
  *       job answers the same kind with the same token with TH_OK. Checked in this order:
  *       not_found, not_running, lease_expired, lease_mismatch. A release of what was never
  *       started (settlement_is_unstarted()) needs only the token, until somebody else has the job.
- *   P3  Within one queue, jobs are reserved by (priority, due, sequence). Release and reclaim
- *       keep the place; retry, snooze and updates set due anew.
+ *   P3  Within one queue, jobs are reserved by (priority, due, sequence). Release, reclaim and
+ *       setting aside keep the place; retry, snooze and updates set due anew. What is aside is not
+ *       reserved, costs a reserve nothing, and comes back to its place.
  *   P4  A call that returns false changed nothing, unless err->code is TH_E_UNCERTAIN: the
  *       connection broke after the request was sent. An item whose verdict is not TH_OK changed
  *       nothing, and does not spoil the others. Enqueue is all or nothing. A store of several
  *       parts, such as a cluster, says of the items of a part that does not answer that they are
  *       TH_E_UNAVAILABLE, or TH_E_UNCERTAIN, and serves the others.
- *   P5  `now` is handed in. A driver never reads the machine's clock but in read_clock.
- *   P6  A driver counts and moves; it never computes a delay, never compares a job's counts with
- *       their limits, never decides that a job is dead, never chooses between queues. The limits
- *       of a share are kept by it, as job/rate.h says: only the store sees all pools.
- *   P7  Per queue and key at most one job waits and at most one runs; per queue and idempotency
- *       key one job is stored until the record expires. Both hold among any number of racers.
- *   P8  A running job that was asked to cancel ends as cancelled, whatever returns it but ack.
- *   P9  What is answered is durable, as far as the backend can: enqueue and settle answer after
- *       the commit. Whoever sleeps in wait is woken after the commit, never before.
- *   P10 Times are int64 microseconds and payloads are bytes: both come back exactly.
- *   P11 Every call ends within the store's deadline; what could not be done is TH_E_UNAVAILABLE.
+ *   P5  `now` is handed in. A driver never reads the machine's clock but in read_clock, and to ask
+ * the database whether a lease is over for a caller that follows its clock (store.is_clocked). P6
+ * A driver counts and moves; it never computes a delay, never compares a job's counts with their
+ * limits, never decides that a job is dead, never chooses between queues. The limits of a share are
+ * kept by it, as job/rate.h says: only the store sees all pools. P7  Per queue and key at most one
+ * job waits and at most one runs; per queue and idempotency key one job is stored until the record
+ * expires. Both hold among any number of racers. P8  A running job that was asked to cancel ends as
+ * cancelled, whatever returns it but ack. P9  What is answered is durable, as far as the backend
+ * can: enqueue and settle answer after the commit. Whoever sleeps in wait is woken after the
+ * commit, never before. P10 Times are int64 microseconds and payloads are bytes: both come back
+ * exactly. P11 Every call ends within the store's deadline; what could not be done is
+ * TH_E_UNAVAILABLE.
  */
 #ifndef STORE_DRIVER_H
 #define STORE_DRIVER_H
@@ -50,7 +52,10 @@ struct store {
     const struct store_driver *driver; /* set by open */
     char *name;                        /* owned; the URL without secrets */
     size_t max_payload;
-    usec_t deadline;          /* of each call; 0, while it is opened: CALL_DEADLINE */
+    usec_t deadline; /* of each call; 0, while it is opened: CALL_DEADLINE */
+    /* Whoever calls follows the database's clock: a lease is over, to be taken back or refused,
+     * only when the database's own clock says so, too. */
+    bool is_clocked;
     struct timekeeper *clock; /* the caller's, or its own */
     struct timekeeper own_clock;
 };
@@ -58,9 +63,9 @@ struct store {
 struct store_driver {
     const char *scheme; /* "sqlite", as in sqlite:./jobs.db */
 
-    /* Whether such a URL can be meant; touches nothing. */
+    /* Whether such a URL can be meant, and the files that it names can be read; connects to nobody.
+     */
     bool (*check_url)(const struct store_url *url, struct error *err);
-    /* NULL: check_url says why such a URL can be meant, but not opened. */
     bool (*open)(const struct store_url *url, const struct store_options *options,
                  struct store **store_out, struct error *err);
     void (*close)(struct store *store);
@@ -81,6 +86,8 @@ struct store_driver {
                  struct error *err);
     bool (*heartbeat)(struct store *store, const struct heartbeat *heartbeat, usec_t now,
                       struct lease_answer *answers_out, bool *registered_out, struct error *err);
+    bool (*watch)(struct store *store, const struct watch *watch, usec_t until, usec_t now,
+                  struct error *err);
 
     /* NULL: nobody comes in but by this driver. */
     bool (*publish)(struct store *store, const struct store_limits *limits, struct error *err);
@@ -90,12 +97,23 @@ struct store_driver {
                     size_t *moved_out, usec_t *next_due_out, struct error *err);
     bool (*reclaim)(struct store *store, usec_t now, size_t limit, size_t *moved_out,
                     struct error *err);
+    bool (*aside)(struct store *store, const char *const *queues, size_t count,
+                  struct aside_list *types_out, struct error *err); /* count 0: all queues */
+    bool (*bring_back)(struct store *store, const struct aside_type *type, usec_t before,
+                       size_t limit, size_t *moved_out, struct error *err); /* before 0: any */
+    bool (*give_up)(struct store *store, const struct aside_type *type, usec_t before, usec_t now,
+                    size_t limit, size_t *ended_out, struct error *err);
     bool (*prune)(struct store *store, const struct retention *keep, usec_t now, size_t limit,
                   size_t *removed_out, struct error *err);
     bool (*cron_enqueue)(struct store *store, const char *name, usec_t slot, const struct job *job,
                          usec_t now, bool *stored_out, struct error *err);
-    bool (*cron_last)(struct store *store, const char *name, usec_t now, usec_t *slot_out,
-                      usec_t *doubted_out, struct error *err);
+    bool (*cron_last)(struct store *store, const char *name, usec_t now, struct cron_past *past_out,
+                      struct error *err);
+    /* `mark` is the last slot of a schedule that has none, or no later one when it is resumed. */
+    bool (*cron_pause)(struct store *store, const char *name, const char *by, usec_t mark,
+                       usec_t now, struct error *err);
+    bool (*cron_resume)(struct store *store, const char *name, usec_t mark, usec_t now,
+                        struct error *err);
     bool (*cron_mark)(struct store *store, const char *name, usec_t slot, usec_t now,
                       struct error *err);
 
@@ -121,17 +139,28 @@ struct store_driver {
     bool (*stats)(struct store *store, struct queue_stats_list *stats_out, struct error *err);
     bool (*cancel)(struct store *store, const struct uuid *ids, size_t count, usec_t now,
                    enum th_error_code *verdicts_out, struct error *err);
+    bool (*run_now)(struct store *store, const struct uuid *ids, size_t count, usec_t now,
+                    enum th_error_code *verdicts_out, struct error *err);
     bool (*requeue)(struct store *store, const struct uuid *ids, size_t count, usec_t run_at,
                     usec_t now, enum th_error_code *verdicts_out, struct error *err);
     bool (*remove)(struct store *store, const struct uuid *ids, size_t count,
                    enum th_error_code *verdicts_out, struct error *err);
-    bool (*set_paused)(struct store *store, const char *queue, usec_t paused_at,
+    bool (*count_before)(struct store *store, const struct job *job, size_t limit,
+                         size_t *count_out, struct error *err);
+    bool (*set_paused)(struct store *store, const char *queue, usec_t paused_at, const char *by,
                        struct error *err); /* 0 resumes */
+    /* *verdict_out: TH_OK, TH_E_NOT_FOUND or TH_E_CONFLICT. */
+    bool (*hide_queue)(struct store *store, const char *queue, enum th_error_code *verdict_out,
+                       struct error *err);
 };
 
 /* store_clock.c: asks what time it is; and if that was long ago, behind every call. */
 bool store_clock_measure(struct store *store, struct error *err) MUST_CHECK;
 void store_clock_refresh(struct store *store);
+
+/* Of a database on this machine: leases that end by this moment are over. Who calls may have waited
+ * for long since `now` was read. */
+usec_t store_over_at(const struct store *store, usec_t now);
 
 /* When a call that begins now has to give up, on clock_boot(). */
 usec_t store_deadline(const struct store *store);
@@ -139,8 +168,12 @@ usec_t store_deadline(const struct store *store);
 /* What a store that is opened so has for each call. */
 usec_t store_patience(const struct store_options *options);
 
+/* Who opens it so, for the server's list of clients. */
+const char *store_caller(const struct store_options *options);
+
 /* A zeroed item at the end; NULL when out of memory. The items move when the list grows. */
 struct pool *pool_list_add(struct pool_list *list) MUST_CHECK;
+struct aside_type *aside_list_add(struct aside_list *list) MUST_CHECK;
 struct queue_stats *queue_stats_list_add(struct queue_stats_list *list) MUST_CHECK;
 
 extern const struct store_driver store_sqlite;
@@ -149,6 +182,7 @@ extern const struct store_driver store_postgres;
 extern const struct store_driver store_postgresql; /* the same by its other name */
 extern const struct store_driver store_redis;
 extern const struct store_driver store_redis_sentinel;
-extern const struct store_driver store_rediss; /* only says why it cannot be opened */
+extern const struct store_driver store_rediss; /* the same by TLS */
+extern const struct store_driver store_rediss_sentinel;
 
 #endif

@@ -46,6 +46,23 @@ struct queue_stats *queue_stats_list_add(struct queue_stats_list *list)
     return stats;
 }
 
+struct aside_type *aside_list_add(struct aside_list *list)
+{
+    void *items = list->items;
+    struct aside_type *type = add_item(&items, list->count, sizeof(*type));
+
+    list->items = items;
+    list->count += type != NULL;
+    return type;
+}
+
+void aside_list_done(struct aside_list *list)
+{
+    arena_done(&list->arena);
+    free(list->items);
+    *list = (struct aside_list){0};
+}
+
 void queue_stats_list_done(struct queue_stats_list *list)
 {
     arena_done(&list->arena);

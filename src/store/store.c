@@ -10,17 +10,22 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "base/timestamp.h"
+#include "job/cron_due.h"
 #include "job/rate.h"
+#include "store/anchor.h"
+#include "store/checks.h"
 #include "store/driver.h"
+#include "store/scheme.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const struct store_driver *const drivers[] = {
     &store_sqlite, &store_memory,         &store_postgres, &store_postgresql,
-    &store_redis,  &store_redis_sentinel, &store_rediss,
+    &store_redis,  &store_redis_sentinel, &store_rediss,   &store_rediss_sentinel,
 };
+
+#define URL_MAX ((size_t)64 * 1024)
 
 /* ---- open and close ---- */
 
@@ -34,33 +39,69 @@ static bool find_driver(const char *scheme, const struct store_driver **driver_o
     return false;
 }
 
+static void add_schemes(struct buffer *known)
+{
+    for (size_t i = 0; i < COUNT_OF(drivers); i++)
+        buffer_printf(known, "%s%s:", i == 0 ? "" : ", ", drivers[i]->scheme);
+}
+
+static const char *closest_scheme(const char *scheme)
+{
+    const char *schemes[COUNT_OF(drivers)];
+
+    for (size_t i = 0; i < COUNT_OF(drivers); i++)
+        schemes[i] = drivers[i]->scheme;
+    return text_closest(scheme, schemes, COUNT_OF(schemes));
+}
+
 static bool refuse_scheme(const struct store_url *url, struct error *err)
 {
     CLEANUP(buffer_done) struct buffer known = BUFFER(256);
+    const char *advice = scheme_advice(url->scheme);
+    const char *closest = closest_scheme(url->scheme);
 
-    for (size_t i = 0; i < COUNT_OF(drivers); i++)
-        if (drivers[i]->open != NULL)
-            buffer_printf(&known, "%s%s:", i == 0 ? "" : ", ", drivers[i]->scheme);
+    if (advice != NULL)
+        return error_set(err, TH_E_INVALID, "%s: there is no backend '%s': %s", url->shown,
+                         url->scheme, advice);
+    if (closest != NULL)
+        return error_set(err, TH_E_INVALID, "%s: there is no backend '%s' (did you mean '%s'?)",
+                         url->shown, url->scheme, closest);
+    add_schemes(&known);
     return error_set(err, TH_E_INVALID, "%s: this build has no backend '%s' (it has %s)",
                      url->shown, url->scheme, buffer_str(&known));
 }
 
-bool store_check_url(const char *url_text, struct error *err)
+static bool understand(const char *text, const char *folder, struct store_url *url_out,
+                       const struct store_driver **driver_out, struct error *err)
+{
+    CLEANUP(buffer_done) struct buffer anchored = BUFFER(URL_MAX);
+    CLEANUP(buffer_done) struct buffer plain = BUFFER(URL_MAX);
+
+    anchor_url(text, folder, &anchored);
+    scheme_add_url(&plain, buffer_str(&anchored));
+    if (!buffer_ok(&anchored, err) || !buffer_ok(&plain, err))
+        return error_prefix(err, "backend URL");
+    return url_parse(buffer_str(&plain), url_out, err) &&
+           (find_driver(url_out->scheme, driver_out) || refuse_scheme(url_out, err));
+}
+
+bool store_check_url(const char *url_text, const char *folder, struct error *err)
 {
     CLEANUP(url_done) struct store_url url = {0};
     const struct store_driver *driver;
 
-    if (!url_parse(url_text, &url, err))
-        return false;
-    if (!find_driver(url.scheme, &driver))
-        return refuse_scheme(&url, err);
-    return driver->check_url(&url, err);
+    return understand(url_text, folder, &url, &driver, err) && driver->check_url(&url, err);
 }
 
 usec_t store_patience(const struct store_options *options)
 {
     return options->deadline > 0 && options->deadline < CALL_DEADLINE ? options->deadline
                                                                       : CALL_DEADLINE;
+}
+
+const char *store_caller(const struct store_options *options)
+{
+    return options->caller != NULL ? options->caller : "taskharbor";
 }
 
 usec_t store_deadline(const struct store *store)
@@ -76,18 +117,14 @@ bool store_open(const char *url_text, const struct store_options *options, struc
     struct store *store = NULL;
 
     *store_out = NULL;
-    if (!url_parse(url_text, &url, err))
-        return false;
-    if (!find_driver(url.scheme, &driver))
-        return refuse_scheme(&url, err);
-    if (driver->open == NULL)
-        return driver->check_url(&url, err);
-    if (!driver->open(&url, options, &store, err))
+    if (!understand(url_text, options->folder, &url, &driver, err) ||
+        !driver->open(&url, options, &store, err))
         return false;
     store->deadline = store_patience(options);
     store->max_payload = options->max_payload != 0 ? options->max_payload : JOB_PAYLOAD_DEFAULT;
     store->name = strdup(url.shown);
     store->clock = options->clock != NULL ? options->clock : &store->own_clock;
+    store->is_clocked = options->clock != NULL;
     if (store->name == NULL || !store_clock_measure(store, err)) {
         bool named = store->name != NULL;
         store_close(&store);
@@ -104,11 +141,6 @@ void store_close(struct store **store)
     *store = NULL;
 }
 
-static bool is_open(const struct store *store, struct error *err)
-{
-    return store != NULL || error_set(err, TH_E_INVALID, "the store is closed");
-}
-
 const char *store_name(const struct store *store)
 {
     return store->name;
@@ -117,12 +149,12 @@ const char *store_name(const struct store *store)
 bool store_schema(struct store *store, struct store_schema *schema_out, struct error *err)
 {
     *schema_out = (struct store_schema){0};
-    return is_open(store, err) && store->driver->schema(store, schema_out, err);
+    return checks_open(store, err) && store->driver->schema(store, schema_out, err);
 }
 
 bool store_publish(struct store *store, const struct store_limits *limits, struct error *err)
 {
-    if (!is_open(store, err))
+    if (!checks_open(store, err))
         return false;
     return store->driver->publish == NULL || store->driver->publish(store, limits, err);
 }
@@ -132,20 +164,13 @@ bool store_durability(struct store *store, char text[STORE_DURABILITY_SIZE], boo
 {
     text[0] = '\0';
     *is_safe_out = true;
-    if (!is_open(store, err))
+    if (!checks_open(store, err))
         return false;
     return store->driver->durability == NULL ||
            store->driver->durability(store, text, is_safe_out, err);
 }
 
 /* ---- checks ---- */
-
-static bool check_queue(const char *queue, struct error *err)
-{
-    return job_name_is_valid(queue) ||
-           error_set(err, TH_E_INVALID, "queue: a name is 1 to %d of A-Z a-z 0-9 _ . : -",
-                     JOB_NAME_MAX);
-}
 
 static bool check_pool(const char *pool, struct error *err)
 {
@@ -162,7 +187,7 @@ static bool check_lease_for(usec_t lease_for, struct error *err)
 
 static bool check_share(const struct queue_share *share, struct error *err)
 {
-    return check_queue(share->queue, err) &&
+    return checks_queue(share->queue, err) &&
            (rate_is_valid(&share->rate) ||
             error_set(err, TH_E_INVALID, "queue %s: a rate is 1 to a billion in a second to a day",
                       share->queue));
@@ -183,16 +208,17 @@ static bool check_job(const struct store *store, const struct job *job, struct e
     return job_validate(&copy, store->max_payload, err);
 }
 
-static bool check_run_at(usec_t run_at, struct error *err)
+static bool check_aside(const struct settlement *settlement, struct error *err)
 {
-    return (run_at >= 0 && run_at <= TIMESTAMP_MAX) ||
-           error_set(err, TH_E_INVALID, "run_at is out of range: use the years 1970 to 9999");
+    return settlement->kind != SETTLE_ASIDE || settlement->aside != ASIDE_NONE ||
+           error_set(err, TH_E_INVALID, "a job is set aside for a reason");
 }
 
 static bool check_settlement(const struct store *store, const struct settlement *settlement,
                              struct error *err)
 {
-    if (!check_queue(settlement->queue, err) || !check_run_at(settlement->run_at, err))
+    if (!checks_queue(settlement->queue, err) || !checks_run_at(settlement->run_at, err) ||
+        !check_aside(settlement, err))
         return false;
     if (settlement->on_dead == NULL)
         return true;
@@ -229,7 +255,7 @@ static usec_t lengthen(const struct store *store, usec_t lease_for)
 bool store_enqueue(struct store *store, struct job *jobs, size_t count, usec_t now,
                    struct enqueued *enqueued_out, struct error *err)
 {
-    if (!is_open(store, err))
+    if (!checks_open(store, err))
         return false;
     for (size_t i = 0; i < count; i++)
         if (!job_validate(&jobs[i], store->max_payload, err))
@@ -244,7 +270,7 @@ bool store_exchange(struct store *store, const struct settlement_list *finished,
 {
     struct reservation leased = *wanted;
 
-    if (!is_open(store, err) || !check_settlements(store, finished, err) ||
+    if (!checks_open(store, err) || !check_settlements(store, finished, err) ||
         !check_reservation(wanted, err))
         return false;
     leased.lease_for = lengthen(store, wanted->lease_for);
@@ -263,7 +289,7 @@ bool store_reserve(struct store *store, const struct reservation *wanted, usec_t
 bool store_settle(struct store *store, const struct settlement_list *finished, usec_t now,
                   enum th_error_code *verdicts_out, struct error *err)
 {
-    if (!is_open(store, err) || !check_settlements(store, finished, err))
+    if (!checks_open(store, err) || !check_settlements(store, finished, err))
         return false;
     return finished->count == 0 ||
            (store->driver->exchange(store, finished, NULL, now, verdicts_out, NULL, err) &&
@@ -272,7 +298,7 @@ bool store_settle(struct store *store, const struct settlement_list *finished, u
 
 bool store_held(struct store *store, const char *pool, struct job_list *jobs_out, struct error *err)
 {
-    return is_open(store, err) && check_pool(pool, err) &&
+    return checks_open(store, err) && check_pool(pool, err) &&
            store->driver->held(store, pool, jobs_out, err);
 }
 
@@ -281,12 +307,23 @@ bool store_heartbeat(struct store *store, const struct heartbeat *heartbeat, use
 {
     struct heartbeat longer = *heartbeat;
 
-    if (!is_open(store, err) || !check_pool(heartbeat->pool, err) ||
+    if (!checks_open(store, err) || !check_pool(heartbeat->pool, err) ||
         !check_lease_for(heartbeat->lease_for, err))
         return false;
     longer.lease_for = lengthen(store, heartbeat->lease_for);
+    if (heartbeat->watched_out != NULL)
+        *heartbeat->watched_out = false;
     return store->driver->heartbeat(store, &longer, now, answers_out, registered_out, err) &&
            follow(store);
+}
+
+bool store_watch(struct store *store, const struct watch *watch, usec_t until, usec_t now,
+                 struct error *err)
+{
+    if (!checks_open(store, err))
+        return false;
+    return (watch->count == 0 && !watch->pools) ||
+           store->driver->watch(store, watch, until, now, err);
 }
 
 /* ---- upkeep ---- */
@@ -294,7 +331,7 @@ bool store_heartbeat(struct store *store, const struct heartbeat *heartbeat, use
 bool store_promote(struct store *store, enum job_state state, usec_t now, size_t limit,
                    size_t *moved_out, usec_t *next_due_out, struct error *err)
 {
-    if (!is_open(store, err))
+    if (!checks_open(store, err))
         return false;
     if (state != JOB_SCHEDULED && state != JOB_RETRY)
         return error_set(err, TH_E_INVALID, "promote: %s jobs do not become due",
@@ -306,15 +343,15 @@ bool store_promote(struct store *store, enum job_state state, usec_t now, size_t
 bool store_reclaim(struct store *store, usec_t now, size_t limit, size_t *moved_out,
                    struct error *err)
 {
-    return is_open(store, err) && store->driver->reclaim(store, now, limit, moved_out, err) &&
+    return checks_open(store, err) && store->driver->reclaim(store, now, limit, moved_out, err) &&
            follow(store);
 }
 
 bool store_prune(struct store *store, const struct retention *keep, usec_t now, size_t limit,
                  size_t *removed_out, struct error *err)
 {
-    return is_open(store, err) && store->driver->prune(store, keep, now, limit, removed_out, err) &&
-           follow(store);
+    return checks_open(store, err) &&
+           store->driver->prune(store, keep, now, limit, removed_out, err) && follow(store);
 }
 
 static bool check_schedule(const char *name, struct error *err)
@@ -327,24 +364,38 @@ static bool check_schedule(const char *name, struct error *err)
 bool store_cron_enqueue(struct store *store, const char *name, usec_t slot, struct job *job,
                         usec_t now, bool *stored_out, struct error *err)
 {
-    return is_open(store, err) && job_validate(job, store->max_payload, err) &&
+    return checks_open(store, err) && job_validate(job, store->max_payload, err) &&
            check_schedule(name, err) &&
            store->driver->cron_enqueue(store, name, slot, job, now, stored_out, err) &&
            follow(store);
 }
 
-bool store_cron_last(struct store *store, const char *name, usec_t now, usec_t *slot_out,
-                     usec_t *doubted_out, struct error *err)
+bool store_cron_last(struct store *store, const char *name, usec_t now, struct cron_past *past_out,
+                     struct error *err)
 {
-    return is_open(store, err) && check_schedule(name, err) &&
-           store->driver->cron_last(store, name, now, slot_out, doubted_out, err);
+    *past_out = (struct cron_past){0};
+    return checks_open(store, err) && check_schedule(name, err) &&
+           store->driver->cron_last(store, name, now, past_out, err);
 }
 
 bool store_cron_mark(struct store *store, const char *name, usec_t slot, usec_t now,
                      struct error *err)
 {
-    return is_open(store, err) && check_schedule(name, err) &&
+    return checks_open(store, err) && check_schedule(name, err) &&
            store->driver->cron_mark(store, name, slot, now, err);
+}
+
+bool store_cron_pause(struct store *store, const char *name, const char *by, usec_t now,
+                      struct error *err)
+{
+    return checks_open(store, err) && check_schedule(name, err) && checks_by(by, err) &&
+           store->driver->cron_pause(store, name, by, cron_first_mark(now), now, err);
+}
+
+bool store_cron_resume(struct store *store, const char *name, usec_t now, struct error *err)
+{
+    return checks_open(store, err) && check_schedule(name, err) &&
+           store->driver->cron_resume(store, name, cron_first_mark(now), now, err);
 }
 
 /* ---- pools ---- */
@@ -352,25 +403,25 @@ bool store_cron_mark(struct store *store, const char *name, usec_t slot, usec_t 
 bool store_pool_register(struct store *store, const struct pool *pool, usec_t now,
                          struct error *err)
 {
-    return is_open(store, err) && check_pool(pool->name, err) &&
+    return checks_open(store, err) && check_pool(pool->name, err) &&
            store->driver->pool_register(store, pool, now, err);
 }
 
 bool store_pools(struct store *store, struct pool_list *pools_out, struct error *err)
 {
-    return is_open(store, err) && store->driver->pools(store, pools_out, err) && follow(store);
+    return checks_open(store, err) && store->driver->pools(store, pools_out, err) && follow(store);
 }
 
 bool store_pool_remove(struct store *store, const char *name, struct error *err)
 {
-    return is_open(store, err) && check_pool(name, err) &&
+    return checks_open(store, err) && check_pool(name, err) &&
            store->driver->pool_remove(store, name, err);
 }
 
 bool store_pool_remove_silent(struct store *store, usec_t before, struct pool_list *removed_out,
                               struct error *err)
 {
-    return is_open(store, err) &&
+    return checks_open(store, err) &&
            store->driver->pool_remove_silent(store, before, removed_out, err);
 }
 
@@ -378,88 +429,16 @@ bool store_pool_remove_silent(struct store *store, usec_t before, struct pool_li
 
 bool store_wait_fd(struct store *store, int *fd_out, struct error *err)
 {
-    return is_open(store, err) && store->driver->wait_fd(store, fd_out, err);
+    return checks_open(store, err) && store->driver->wait_fd(store, fd_out, err);
 }
 
 bool store_wait(struct store *store, usec_t timeout, bool *rang_out, struct error *err)
 {
-    return is_open(store, err) && store->driver->wait(store, timeout, rang_out, err);
+    return checks_open(store, err) && store->driver->wait(store, timeout, rang_out, err);
 }
 
 bool store_check_bell(struct store *store, struct error *err)
 {
-    return is_open(store, err) &&
+    return checks_open(store, err) &&
            (store->driver->check_bell == NULL || store->driver->check_bell(store, err));
-}
-
-/* ---- for people ---- */
-
-bool store_get(struct store *store, const struct uuid *id, struct job_list *job_out,
-               struct error *err)
-{
-    return is_open(store, err) && store->driver->get(store, id, job_out, err);
-}
-
-static bool check_limit(size_t limit, struct error *err)
-{
-    return (limit >= 1 && limit <= JOB_PAGE_MAX) ||
-           error_set(err, TH_E_INVALID, "limit: a page has 1 to %d jobs", JOB_PAGE_MAX);
-}
-
-static bool check_moments(const struct job_filter *filter, struct error *err)
-{
-    return (filter->since >= 0 && filter->since <= TIMESTAMP_MAX && filter->until >= 0 &&
-            filter->until <= TIMESTAMP_MAX) ||
-           error_set(err, TH_E_INVALID,
-                     "since and until are out of range: use the years 1970 to 9999");
-}
-
-bool store_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
-                struct job_cursor *next_out, struct error *err)
-{
-    *next_out = (struct job_cursor){0};
-    return is_open(store, err) && check_limit(filter->limit, err) && check_moments(filter, err) &&
-           store->driver->list(store, filter, jobs_out, next_out, err);
-}
-
-bool store_failures(struct store *store, size_t limit, struct job_list *jobs_out, struct error *err)
-{
-    return is_open(store, err) && check_limit(limit, err) &&
-           store->driver->failures(store, limit, jobs_out, err);
-}
-
-bool store_stats(struct store *store, struct queue_stats_list *stats_out, struct error *err)
-{
-    return is_open(store, err) && store->driver->stats(store, stats_out, err) && follow(store);
-}
-
-bool store_cancel(struct store *store, const struct uuid *ids, size_t count, usec_t now,
-                  enum th_error_code *verdicts_out, struct error *err)
-{
-    return is_open(store, err) && store->driver->cancel(store, ids, count, now, verdicts_out, err);
-}
-
-bool store_requeue(struct store *store, const struct uuid *ids, size_t count, usec_t run_at,
-                   usec_t now, enum th_error_code *verdicts_out, struct error *err)
-{
-    return is_open(store, err) && check_run_at(run_at, err) &&
-           store->driver->requeue(store, ids, count, run_at, now, verdicts_out, err);
-}
-
-bool store_remove(struct store *store, const struct uuid *ids, size_t count,
-                  enum th_error_code *verdicts_out, struct error *err)
-{
-    return is_open(store, err) && store->driver->remove(store, ids, count, verdicts_out, err);
-}
-
-bool store_pause(struct store *store, const char *queue, usec_t now, struct error *err)
-{
-    return is_open(store, err) && check_queue(queue, err) &&
-           store->driver->set_paused(store, queue, now, err);
-}
-
-bool store_resume(struct store *store, const char *queue, struct error *err)
-{
-    return is_open(store, err) && check_queue(queue, err) &&
-           store->driver->set_paused(store, queue, 0, err);
 }

@@ -27,7 +27,7 @@ struct store;
 /* ---- open and close ---- */
 
 struct store_options {
-    const char *folder; /* relative SQLite paths start here; NULL is the current folder */
+    const char *folder; /* relative paths in the URL start here; NULL is the current folder */
     bool migrate;       /* create what is missing and bring the schema up to date */
     bool any_schema;    /* open it whatever its version is: only for store_schema() */
     bool writable;      /* refuse a PostgreSQL server that can only be read from */
@@ -37,10 +37,12 @@ struct store_options {
     /* What the caller knew of the database's clock through another handle, and will know through
      * this one; NULL: nothing, and it holds no leases. */
     struct timekeeper *clock;
+    const char *caller; /* who we are in the server's list of clients; NULL: taskharbor */
 };
 
-/* Whether this build has a backend for such a URL, which takes its options; nothing is opened. */
-bool store_check_url(const char *url, struct error *err) MUST_CHECK;
+/* Whether this build has a backend for such a URL, which takes its options and can read the
+ * certificates that it names; nobody is connected to. */
+bool store_check_url(const char *url, const char *folder, struct error *err) MUST_CHECK;
 
 bool store_open(const char *url, const struct store_options *options, struct store **store_out,
                 struct error *err) MUST_CHECK;
@@ -180,6 +182,7 @@ struct heartbeat {
     const struct lease_beat *leases;
     size_t lease_count;
     usec_t lease_for;
+    bool *watched_out; /* NULL, or where to say whether somebody watches the pools */
 };
 
 struct lease_answer {
@@ -187,12 +190,30 @@ struct lease_answer {
      * else: the lease is lost, stop the run. */
     enum th_error_code verdict;
     bool cancel_requested;
+    bool watched; /* somebody looks at the job, and wants to see what it says as it comes */
 };
 
 /* answers_out has room for lease_count. *registered_out is false when the pool was removed. */
 bool store_heartbeat(struct store *store, const struct heartbeat *heartbeat, usec_t now,
                      struct lease_answer *answers_out, bool *registered_out,
                      struct error *err) MUST_CHECK;
+
+/* What somebody looks at. */
+struct watched_job {
+    struct uuid id;
+    const char *queue;
+};
+
+struct watch {
+    const struct watched_job *jobs;
+    size_t count;
+    bool pools; /* all of them, and what their processes do */
+};
+
+/* Leaves a mark that heartbeats answer until then, so that who runs the jobs tells more often. A
+ * mark that is there is made to last longer, never shorter. Unknown jobs are passed over. */
+bool store_watch(struct store *store, const struct watch *watch, usec_t until, usec_t now,
+                 struct error *err) MUST_CHECK;
 
 /* ---- upkeep: each pass handles at most `limit` jobs and says how many ---- */
 
@@ -203,6 +224,36 @@ bool store_promote(struct store *store, enum job_state state, usec_t now, size_t
 /* Leases that ran out, whoever held them: ready again at the old place, one stall more. */
 bool store_reclaim(struct store *store, usec_t now, size_t limit, size_t *moved_out,
                    struct error *err) MUST_CHECK;
+
+/* Ready jobs that were set aside (job/aside.h): of one queue, type and reason. */
+struct aside_type {
+    const char *queue, *type;
+    enum job_aside why;
+    usec_t since; /* of the one that is aside for longest */
+};
+
+struct aside_list {
+    struct arena arena;
+    struct aside_type *items;
+    size_t count;
+};
+
+void aside_list_done(struct aside_list *list);
+
+/* What is aside in these queues; `count` 0: in all of them. It costs what there are of types,
+ * however many jobs they have. A queue that is away is left out. */
+bool store_aside(struct store *store, const char *const *queues, size_t count,
+                 struct aside_list *types_out, struct error *err) MUST_CHECK;
+
+/* At most `limit` of them can be reserved again, in their place: the first in line, or if `before`
+ * is not 0, those that were set aside at or before it, the oldest first. */
+bool store_bring_back(struct store *store, const struct aside_type *type, usec_t before,
+                      size_t limit, size_t *moved_out, struct error *err) MUST_CHECK;
+
+/* Those that were set aside at or before `before`, at most `limit`, are dead, with the reason and
+ * the words of aside.h, or the error that they were set aside with. */
+bool store_give_up(struct store *store, const struct aside_type *type, usec_t before, usec_t now,
+                   size_t limit, size_t *ended_out, struct error *err) MUST_CHECK;
 
 struct retention {
     usec_t done;     /* age at which done and cancelled jobs go; USEC_MAX is never */
@@ -220,10 +271,26 @@ bool store_prune(struct store *store, const struct retention *keep, usec_t now, 
 bool store_cron_enqueue(struct store *store, const char *name, usec_t slot, struct job *job,
                         usec_t now, bool *stored_out, struct error *err) MUST_CHECK;
 
-/* The last slot of this name; 0 when there is none yet. *doubted_out: one that counts for nothing,
- * or 0. */
-bool store_cron_last(struct store *store, const char *name, usec_t now, usec_t *slot_out,
-                     usec_t *doubted_out, struct error *err) MUST_CHECK;
+/* Who paused something, as they call themselves: user@host. */
+#define STORE_BY_SIZE 257
+
+/* What is known of a schedule. */
+struct cron_past {
+    usec_t last;                   /* its last slot; 0: there is none yet */
+    usec_t doubted;                /* a stored one that counts for nothing, or 0 */
+    usec_t paused_at;              /* 0: it is not paused */
+    char paused_by[STORE_BY_SIZE]; /* "": nobody said */
+};
+
+bool store_cron_last(struct store *store, const char *name, usec_t now, struct cron_past *past_out,
+                     struct error *err) MUST_CHECK;
+
+/* A schedule that is paused is passed over by whoever enqueues for it; a second pause changes
+ * nothing. What it missed until it is resumed is not made up for. `by` may be NULL. */
+bool store_cron_pause(struct store *store, const char *name, const char *by, usec_t now,
+                      struct error *err) MUST_CHECK;
+bool store_cron_resume(struct store *store, const char *name, usec_t now,
+                       struct error *err) MUST_CHECK;
 
 /* Keeps `slot` as the last one of a name that has none yet, without a job. */
 bool store_cron_mark(struct store *store, const char *name, usec_t slot, usec_t now,
@@ -318,9 +385,12 @@ bool store_failures(struct store *store, size_t limit, struct job_list *jobs_out
 
 struct queue_stats {
     const char *queue;
-    usec_t paused_at; /* 0: not paused */
+    usec_t paused_at;      /* 0: not paused */
+    const char *paused_by; /* NULL: not paused, or nobody said */
+    usec_t spent_until;    /* of its rate: see job/rate.h; 0: it never had one */
     int64_t jobs[JOB_STATES];
-    usec_t oldest_ready; /* the earliest due of its ready jobs, or 0 */
+    int64_t no_handler, cannot_start; /* of the ready ones, those that are aside */
+    usec_t oldest_ready;              /* the earliest due of its ready jobs, or 0 */
     int64_t done_total;
     int64_t failed_total; /* executions that failed, whatever became of the job */
 };
@@ -333,25 +403,40 @@ struct queue_stats_list {
 
 void queue_stats_list_done(struct queue_stats_list *list);
 
-/* Every queue that was ever used, by name. */
+/* Every queue that was ever used and is not hidden, by name. */
 bool store_stats(struct store *store, struct queue_stats_list *stats_out,
                  struct error *err) MUST_CHECK;
 
 /* Each takes ids and answers a verdict per id: TH_OK, TH_E_NOT_FOUND, TH_E_CONFLICT.
  *   cancel    a waiting job is cancelled; a running one is asked to stop
+ *   run_now   a scheduled or retry job is ready, as if it had been enqueued for `now`; its counts
+ *             stay. A ready one stays as it is
  *   requeue   a dead or cancelled job waits again, from `run_at` on (0 is now); counts and errors
  *             are cleared, executions and runs stay. A keyed one is blocked while its twin runs,
  *             and a conflict while its twin waits
  *   remove    an ended job goes, and its idempotency record with it */
 bool store_cancel(struct store *store, const struct uuid *ids, size_t count, usec_t now,
                   enum th_error_code *verdicts_out, struct error *err) MUST_CHECK;
+bool store_run_now(struct store *store, const struct uuid *ids, size_t count, usec_t now,
+                   enum th_error_code *verdicts_out, struct error *err) MUST_CHECK;
 bool store_requeue(struct store *store, const struct uuid *ids, size_t count, usec_t run_at,
                    usec_t now, enum th_error_code *verdicts_out, struct error *err) MUST_CHECK;
 bool store_remove(struct store *store, const struct uuid *ids, size_t count,
                   enum th_error_code *verdicts_out, struct error *err) MUST_CHECK;
 
-/* A paused queue is not reserved from. Creates the queue if need be; repeating it is fine. */
-bool store_pause(struct store *store, const char *queue, usec_t now, struct error *err) MUST_CHECK;
+/* How many ready jobs of its queue stand before this one, counted up to `limit`. A job that is not
+ * ready stands where it would if it were. */
+bool store_count_before(struct store *store, const struct job *job, size_t limit, size_t *count_out,
+                        struct error *err) MUST_CHECK;
+
+/* A paused queue is not reserved from. Creates the queue if need be; repeating it is fine, and the
+ * first one counts. `by` says who, or is NULL. */
+bool store_pause(struct store *store, const char *queue, const char *by, usec_t now,
+                 struct error *err) MUST_CHECK;
 bool store_resume(struct store *store, const char *queue, struct error *err) MUST_CHECK;
+
+/* An empty queue is in no list until its next job comes; a pause of it ends. TH_E_NOT_FOUND: there
+ * is none of this name. TH_E_CONFLICT: it has jobs, ended ones included. */
+bool store_hide_queue(struct store *store, const char *queue, struct error *err) MUST_CHECK;
 
 #endif

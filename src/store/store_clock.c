@@ -78,6 +78,13 @@ usec_t store_lease_left(struct store *store, usec_t expires_at)
     return expires_at - store_now(store) - timekeeper_lead(store->clock, clock_boot());
 }
 
+usec_t store_over_at(const struct store *store, usec_t now)
+{
+    const usec_t wall = store->is_clocked ? clock_wall() : now;
+
+    return wall < now ? wall : now;
+}
+
 const struct timekeeper *store_clock(const struct store *store)
 {
     return store->clock;

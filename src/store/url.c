@@ -151,9 +151,9 @@ static bool check_text(const char *text, struct error *err)
 
 static bool parse_scheme(const char *text, struct store_url *url, struct error *err)
 {
-    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz+");
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789+-.");
 
-    if (length == 0 || text[length] != ':')
+    if (text[0] < 'a' || text[0] > 'z' || text[length] != ':')
         return error_set(err, TH_E_INVALID,
                          "backend URL: has no scheme; write sqlite:./jobs.db, for instance");
     url->scheme = arena_text_of(&url->arena, text, length);

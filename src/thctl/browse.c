@@ -8,10 +8,13 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "cli/display.h"
+#include "client/why_look.h"
+#include "job/aside.h"
 #include "job/job_json.h"
 #include "store/listing.h"
 #include "store/url.h"
 #include "thctl/filter.h"
+#include "thctl/limits.h"
 #include "thctl/pages.h"
 #include "thctl/session.h"
 #include "thctl/sheet.h"
@@ -24,6 +27,7 @@
 #define LIMIT_MAX     1000000
 #define LINE_MAX      ((size_t)64 << 20)
 #define HINT_MAX      ((size_t)4096)
+#define WIDE          100 /* from here on there is room for whole ids */
 
 static const char *const state_names[] = {"scheduled", "ready", "blocked",   "running", "retry",
                                           "done",      "dead",  "cancelled", NULL};
@@ -40,7 +44,7 @@ static const struct option ls_options[] = {
     [LS_ORDER] = {"order", 'o', "ORDER", "desc: newest first (default); asc: oldest first", OPTION_CHOICE,
                   .choices = order_names},
     [LS_LIMIT] = {"limit", 'n', "N", "at most so many (default: 50)", OPTION_NUMBER, .min = 1, .max = LIMIT_MAX},
-    [LS_AFTER] = {"after", 'a', "ID", "the next page: behind the last job of this one", OPTION_ID},
+    [LS_AFTER] = {"after", 'a', "ID", "the next page: behind the last job of this one", OPTION_TEXT},
     {.name = NULL},
 };
 
@@ -76,23 +80,32 @@ static usec_t moment_that_matters(const struct job *job)
     return job->created_at;
 }
 
-static void add_row(struct table *table, const struct job *job, usec_t now)
+/* One that nobody can run now waits for no moment, but for a pool. */
+static void add_when(struct table *table, const struct job *job, usec_t now)
 {
-    char id[UUID_TEXT_SIZE], attempts[32], priority[16], when[WHEN_TEXT_SIZE];
+    char when[WHEN_TEXT_SIZE];
+
+    if (job->aside != ASIDE_NONE)
+        table_add(table, job->aside == ASIDE_CANNOT_START ? COLOUR_RED : COLOUR_YELLOW,
+                  aside_words(job->aside));
+    else
+        table_add(table, COLOUR_NONE, when_relative(moment_that_matters(job), now, when));
+}
+
+static void add_row(struct table *table, const struct job *job, bool is_wide, usec_t now)
+{
+    char id[UUID_TEXT_SIZE], shown[UUID_TEXT_SIZE], attempts[32], priority[16];
 
     snprintf(priority, sizeof priority, "%d", job->priority);
-    if (job->max_attempts > 0)
-        snprintf(attempts, sizeof attempts, "%d/%d", job->attempts, job->max_attempts);
-    else
-        snprintf(attempts, sizeof attempts, "%d", job->attempts);
-    table_add(table, COLOUR_NONE, uuid_format(&job->id, id));
+    snprintf(attempts, sizeof attempts, "%d/%d", job->attempts, job->max_attempts);
+    table_add(table, COLOUR_NONE, id_prefix_show(uuid_format(&job->id, id), is_wide, shown));
     table_add(table, sheet_state_colour(job->state), job_state_name(job->state));
     table_add(table, COLOUR_NONE, job->type);
     table_add(table, COLOUR_NONE, job->queue);
     table_add(table, job->priority == JOB_PRIORITY_DEFAULT ? COLOUR_DIM : COLOUR_NONE, priority);
     table_add(table, job->attempts == 0 ? COLOUR_DIM : COLOUR_NONE, attempts);
-    table_add(table, COLOUR_NONE, when_relative(moment_that_matters(job), now, when));
-    table_add(table, COLOUR_NONE, job->last_error);
+    add_when(table, job, now);
+    table_add_last_line(table, COLOUR_NONE, job->last_error);
 }
 
 /* An option as it was given, for a shell. */
@@ -135,18 +148,25 @@ static bool read_filter(const struct option_value *options, usec_t now, bool bri
     return true;
 }
 
+static bool read_after(const struct option_value *after, struct id_prefix *after_out,
+                       struct error *err)
+{
+    return !after->given || id_prefix_parse(after->text, after_out, err) ||
+           error_prefix(err, "--after");
+}
+
 /* What was shown last says where to go on; where the order goes by id, it need not exist. */
-static bool find_start(struct session *session, const struct option_value *after,
+static bool find_start(struct session *session, const struct id_prefix *after,
                        struct job_filter *filter, struct error *err)
 {
     CLEANUP(job_list_done) struct job_list found = {0};
-    const struct job only_id = {.id = after->id};
+    struct job only_id = {0};
 
-    if (!after->given)
-        return true;
+    if (!id_prefix_find(after, session->store, &only_id.id, err))
+        return false;
     if (listing_find(filter, &only_id, &filter->after) && listing_order_of(filter) == LISTING_BY_ID)
         return true;
-    if (store_get(session->store, &after->id, &found, err)) {
+    if (store_get(session->store, &only_id.id, &found, err)) {
         if (listing_find(filter, &found.items[0], &filter->after))
             return true;
     } else if (err->code != TH_E_NOT_FOUND) {
@@ -159,13 +179,27 @@ static bool find_start(struct session *session, const struct option_value *after
                      filter->oldest_first ? "since" : "until");
 }
 
-static void take_page(struct session *session, struct table *table, const struct job_list *jobs)
+/* What handlers allow is for people, who can do without it. */
+static void read_offers(struct session *session, struct offers *offers_out)
 {
+    struct error ignored;
+
+    if (session->json || !offers_read(session->store, offers_out, &ignored))
+        *offers_out = (struct offers){0};
+}
+
+static void take_page(struct session *session, struct table *table, const struct offers *offers,
+                      struct job_list *jobs)
+{
+    const bool is_wide = !session->out.terminal || session->out.width >= WIDE;
+
+    if (!session->json)
+        limits_fill_all(jobs, offers, &session->config);
     for (size_t i = 0; i < jobs->count; i++) {
         if (session->json)
             print_json(session, &jobs->items[i]);
         else
-            add_row(table, &jobs->items[i], store_now(session->store));
+            add_row(table, &jobs->items[i], is_wide, store_now(session->store));
     }
 }
 
@@ -175,26 +209,30 @@ static enum status run_ls(struct session *session, const struct option_value *op
     CLEANUP(table_done)
     struct table table = {.columns = ls_columns, .column_count = COUNT_OF(ls_columns)};
     CLEANUP(job_list_done) struct job_list jobs = {0};
+    CLEANUP(offers_done) struct offers offers = {0};
     size_t left = options[LS_LIMIT].given ? (size_t)options[LS_LIMIT].number : LIMIT_DEFAULT;
     struct pages pages = {0};
+    struct id_prefix after = {0};
     struct uuid last = {0};
     struct error err;
     bool more = true;
 
     (void)arguments;
-    if (!read_filter(options, clock_wall(), !session->json, &pages.filter, &err))
+    if (!read_filter(options, clock_wall(), !session->json, &pages.filter, &err) ||
+        !read_after(&options[LS_AFTER], &after, &err))
         return session_refuse(&err);
     enum status status = session_open(session, SESSION_LOOK);
     if (status != STATUS_OK)
         return status;
     pages.store = session->store;
     if (!read_filter(options, store_now(session->store), !session->json, &pages.filter, &err) ||
-        !find_start(session, &options[LS_AFTER], &pages.filter, &err))
+        (options[LS_AFTER].given && !find_start(session, &after, &pages.filter, &err)))
         return session_fail(&err);
+    read_offers(session, &offers);
     while (more && left > 0 && session->out.failure == 0) {
         if (!pages_next(&pages, left, &jobs, &more, &err))
             return session_fail(&err);
-        take_page(session, &table, &jobs);
+        take_page(session, &table, &offers, &jobs);
         left -= jobs.count;
         if (jobs.count > 0)
             last = jobs.items[jobs.count - 1].id;
@@ -209,24 +247,31 @@ static enum status run_ls(struct session *session, const struct option_value *op
                           ? " like that"
                           : "");
     output_flush(&session->out);
-    if (more)
+    if (more && session->out.failure == 0)
         print_hint(session, options, &last);
     return STATUS_OK;
 }
 
-static bool show_one(struct session *session, const struct uuid *id, bool is_first,
+static bool show_one(struct session *session, const struct id_prefix *id, size_t number,
                      struct error *err)
 {
     CLEANUP(job_list_done) struct job_list job = {0};
+    CLEANUP(offers_done) struct offers offers = {0};
+    CLEANUP(arena_done) struct arena arena = {0};
+    struct why why;
 
-    if (!session_get_job(session, id, &job, err))
+    if (!session_find_job(session, id, &job, err) ||
+        !why_look(session->store, &job.items[0], &arena, &why, err))
         return false;
+    job.items[0].why = &why;
     if (session->json) {
         print_json(session, &job.items[0]);
         return true;
     }
-    if (!is_first)
+    if (number > 0)
         output_text(&session->out, "\n");
+    read_offers(session, &offers);
+    limits_fill(&job.items[0], &offers, &session->config);
     sheet_print(&session->out, &job.items[0], store_now(session->store));
     return true;
 }
@@ -234,23 +279,8 @@ static bool show_one(struct session *session, const struct uuid *id, bool is_fir
 static enum status run_show(struct session *session, const struct option_value *options,
                             const struct words *arguments)
 {
-    AUTO_FREE struct uuid *ids = NULL;
-    struct error err;
-
     (void)options;
-    if (!session_parse_ids(arguments, &ids, &err))
-        return session_refuse(&err);
-    enum status status = session_open(session, SESSION_LOOK);
-    if (status != STATUS_OK)
-        return status;
-    for (size_t i = 0; i < arguments->count; i++) {
-        if (show_one(session, &ids[i], i == 0, &err))
-            continue;
-        status = session_fail(&err);
-        if (status == STATUS_BACKEND)
-            break;
-    }
-    return status;
+    return session_each_job(session, arguments, show_one);
 }
 
 static const char *const ls_examples[] = {
@@ -267,9 +297,10 @@ const struct command command_ls = {
     .summary = "list jobs, the newest first",
     .arguments = "",
     .details = FILTER_HELP
-    "WHEN is when a waiting job is due, a running one started, any other one ended.\n"
-    "On a narrow terminal the least important columns are left out: show and --json\n"
-    "have everything.\n",
+    "WHEN is when a waiting job is due, a running one started, any other one ended;\n"
+    "or why nobody can run a ready one now: no handler, cannot start.\n"
+    "On a narrow terminal the least important columns are left out, and of ids all\n"
+    "but the first 17 digits, which can be typed: show and --json have everything.\n",
     .examples = ls_examples,
     .options = ls_options,
     .run = run_ls,
@@ -277,6 +308,7 @@ const struct command command_ls = {
 
 static const char *const show_examples[] = {
     "show 0193f0a2-7c1d-7abc-8def-0123456789ab",
+    "show 0193f0a2-7c1d",
     "--json show 0193f0a2-7c1d-7abc-8def-0123456789ab",
     NULL,
 };
@@ -285,6 +317,8 @@ const struct command command_show = {
     .name = "show",
     .summary = "show all there is to know about jobs",
     .arguments = "ID...",
+    .details = "Wherever an id is asked for its first digits do, at least 8 of them and with or\n"
+               "without dashes, if no other job has an id that begins so.\n",
     .examples = show_examples,
     .options = options_none,
     .min_arguments = 1,

@@ -1,5 +1,5 @@
 /*
- * bulk.c - `thctl enqueue --bulk`: many jobs from one file.
+ * bulk.c - `thctl enqueue --bulk` and `--lines`: many jobs from one file.
  *
  *     check    every line is read, parsed and checked; nothing is kept
  *     store    the lines are read again and stored, a batch at a time, in their order
@@ -8,7 +8,7 @@
  *   - Nothing is stored, and the store not even opened, before the last line was checked.
  *   - A batch is stored as a whole or not at all; when one fails, the lines before it are stored
  *     and the message names the last of them.
- *   - Memory holds one batch, however large the file is.
+ *   - Memory holds one batch, however large the file is, and the ids of all if they are waited for.
  *   - Relative times are relative to one moment for all lines.
  *   - A signal to stop is obeyed between two batches, so that the end can be told.
  */
@@ -24,19 +24,21 @@
 #include "job/job_json.h"
 #include "thctl/lines.h"
 #include "thctl/live.h"
+#include "thctl/prospect.h"
 #include "thctl/stop.h"
 #include "thctl/submit.h"
 #include "thctl/template.h"
+#include "thctl/wait_many.h"
 
 #include <string.h>
 
 #define BATCH_BYTES_MAX ((size_t)16 << 20)
 #define BAD_LINES_SHOWN 20
-#define BAR_WIDTH       20
 
 struct bulk {
     struct session *session;
     const struct option_value *options;
+    const struct bulk_source *source;
     struct job template; /* what a line starts with */
     struct enqueue enqueue;
     struct lines lines;
@@ -46,6 +48,8 @@ struct bulk {
     usec_t started;   /* boot time, when storing began */
     size_t last_line; /* that is stored */
     uint64_t good, bad, stored, updated, existed;
+    struct crowd crowd;                                   /* what is stored, if it is waited for */
+    char queue[JOB_NAME_MAX + 1], type[JOB_NAME_MAX + 1]; /* of the last one that is stored */
 };
 
 /* Jobs that are stored together; they point into the list's arena. */
@@ -66,24 +70,21 @@ static void bulk_done(struct bulk *bulk)
     live_clear(&bulk->live);
     lines_done(&bulk->lines);
     buffer_done(&bulk->line);
+    crowd_done(&bulk->crowd);
 }
 
 static void show_progress(struct bulk *bulk, const char *doing, uint64_t jobs, usec_t since)
 {
-    static const char full[BAR_WIDTH + 1] = "####################";
-    static const char empty[BAR_WIDTH + 1] = "....................";
     uint64_t size = lines_size(&bulk->lines);
     int percent = size > 0 ? (int)(100 * bulk->lines.read / size) : 100;
-    int filled = percent * BAR_WIDTH / 100;
-    char count[OUTPUT_NUMBER_SIZE], rate[OUTPUT_NUMBER_SIZE], text[160];
+    char count[OUTPUT_NUMBER_SIZE], rate[OUTPUT_NUMBER_SIZE], rest[128];
 
     if (!live_is_due(&bulk->live))
         return;
     usec_t elapsed = clock_boot() - since + 1;
-    snprintf(text, sizeof text, "%s [%.*s%.*s] %3d%%  %s jobs  %s/s", doing, filled, full,
-             BAR_WIDTH - filled, empty, percent, output_number((int64_t)jobs, count),
+    snprintf(rest, sizeof rest, "%s jobs  %s/s", output_number((int64_t)jobs, count),
              output_number((int64_t)((double)jobs * (double)USEC_PER_SEC / (double)elapsed), rate));
-    live_show(&bulk->live, text);
+    live_show_bar(&bulk->live, doing, percent, rest);
 }
 
 /* A line to a job that could be stored. It points into `arena`, which keeps the text too. */
@@ -98,13 +99,20 @@ static bool parse_line(struct bulk *bulk, struct arena *arena, struct job *job_o
     *job_out = bulk->template;
     if (arena->failed)
         return error_no_memory(err);
-    return job_json_parse(text, bulk->now, arena, job_out, err) &&
-           enqueue_prepare(&bulk->enqueue, job_out, bulk->now, err);
+    if (bulk->source->form == BULK_PAYLOADS)
+        job_out->payload = text;
+    else if (!job_json_parse(text, bulk->now, arena, job_out, err))
+        return false;
+    return enqueue_prepare(&bulk->enqueue, job_out, bulk->now, err);
 }
 
-static bool is_blank(const struct buffer *line)
+/* Bytes are only blank where there are none. */
+static bool is_blank(const struct bulk *bulk)
 {
-    return !line->failed && strspn(buffer_str(line), " \t\r") == line->length;
+    const struct buffer *line = &bulk->line;
+    size_t blanks = bulk->options[TEMPLATE_RAW].given ? 0 : strspn(buffer_str(line), " \t\r");
+
+    return !line->failed && blanks == line->length;
 }
 
 /* The next line with something on it. */
@@ -113,7 +121,7 @@ static bool next_line(struct bulk *bulk, bool *found_out, struct error *err)
     do {
         if (!lines_next(&bulk->lines, &bulk->line, found_out, err))
             return false;
-    } while (*found_out && is_blank(&bulk->line));
+    } while (*found_out && is_blank(bulk));
     return true;
 }
 
@@ -161,6 +169,13 @@ static bool check_all(struct bulk *bulk, struct error *err)
     return lines_check_same(&bulk->lines, err) && lines_rewind(&bulk->lines, err);
 }
 
+static const char *advice_for_bad(const struct bulk *bulk)
+{
+    return bulk->source->form == BULK_PAYLOADS
+               ? "nothing was stored (--raw takes lines of any text, --skip-bad stores the others)"
+               : "nothing was stored (--skip-bad stores the other lines)";
+}
+
 /* Whether to go on: what is bad has been listed, and now is counted. */
 static bool accept_bad(const struct bulk *bulk)
 {
@@ -174,7 +189,7 @@ static bool accept_bad(const struct bulk *bulk)
                       output_number((int64_t)(bulk->bad - BAD_LINES_SHOWN), more));
     output_complain("%s bad %s in %s: %s", output_number((int64_t)bulk->bad, bad),
                     bulk->bad == 1 ? "line" : "lines", bulk->lines.name,
-                    skip ? "skipped" : "nothing was stored (--skip-bad stores the other lines)");
+                    skip ? "skipped" : advice_for_bad(bulk));
     return skip;
 }
 
@@ -245,6 +260,29 @@ static bool name_line(const struct batch *batch, struct error *err)
     return false;
 }
 
+/* One that existed may be in another queue than its line says. */
+static bool remember(struct bulk *bulk, const struct batch *batch, const struct enqueued *enqueued,
+                     struct error *err)
+{
+    if (!bulk->options[TEMPLATE_WAIT].given)
+        return true;
+    for (size_t i = 0; i < batch->jobs.count; i++) {
+        const char *queue = enqueued[i].existed ? NULL : batch->jobs.items[i].queue;
+        if (!crowd_add(&bulk->crowd, &enqueued[i].id, queue, err))
+            return false;
+    }
+    return true;
+}
+
+static void note_last(struct bulk *bulk, const struct batch *batch)
+{
+    const struct job *job = &batch->jobs.items[batch->jobs.count - 1];
+
+    bulk->last_line = batch->line_of[batch->jobs.count - 1];
+    snprintf(bulk->queue, sizeof bulk->queue, "%s", job->queue);
+    snprintf(bulk->type, sizeof bulk->type, "%s", job->type);
+}
+
 static bool store_batch(struct bulk *bulk, struct batch *batch, struct error *err)
 {
     struct enqueued enqueued[ENQUEUE_BATCH];
@@ -255,10 +293,10 @@ static bool store_batch(struct bulk *bulk, struct batch *batch, struct error *er
     if (!submit_jobs(bulk->session, &bulk->enqueue, batch->jobs.items, count, bulk->now, enqueued,
                      err))
         return name_line(batch, err);
-    bulk->last_line = batch->line_of[count - 1];
+    note_last(bulk, batch);
     count_batch(bulk, enqueued, count);
     show_progress(bulk, "storing", bulk->stored + bulk->updated + bulk->existed, bulk->started);
-    return true;
+    return remember(bulk, batch, enqueued, err);
 }
 
 static bool store_all(struct bulk *bulk, struct error *err)
@@ -278,26 +316,39 @@ static bool store_all(struct bulk *bulk, struct error *err)
     return true;
 }
 
+/* The end of the command that goes on with the rest of the file. */
+static void add_going_on(struct buffer *text, const struct bulk *bulk)
+{
+    const struct bulk_source *source = bulk->source;
+
+    buffer_printf(text, "tail %s-n +%zu ", bulk->options[TEMPLATE_NULL].given ? "-z " : "",
+                  bulk->last_line + 1);
+    buffer_shell_word(text, source->path);
+    if (source->form == BULK_PAYLOADS)
+        buffer_printf(text, " | thctl enqueue --lines %s -", source->type);
+    else
+        buffer_text(text, " | thctl enqueue --bulk -");
+}
+
 /* Says where it stopped, and how to go on from there. */
 static enum status report_failure(struct bulk *bulk, const struct error *err)
 {
-    CLEANUP(buffer_done) struct buffer path = BUFFER(ERROR_TEXT_SIZE);
+    CLEANUP(buffer_done) struct buffer rest = BUFFER(ERROR_TEXT_SIZE);
 
     live_clear(&bulk->live);
     enum status status = session_fail(err);
     if (err->code == TH_E_UNCERTAIN)
         output_complain("nobody answered: up to %d lines more than the following may be stored",
                         ENQUEUE_BATCH);
-    buffer_shell_word(&path, bulk->lines.name);
+    add_going_on(&rest, bulk);
     if (bulk->last_line == 0)
         output_complain("nothing of %s was stored", bulk->lines.name);
-    else if (text_equal(bulk->options[TEMPLATE_BULK].text, "-"))
+    else if (text_equal(bulk->source->path, "-"))
         output_complain("stdin is stored up to line %zu: go on with line %zu", bulk->last_line,
                         bulk->last_line + 1);
     else
-        output_complain("%s is stored up to line %zu: go on with 'tail -n +%zu %s | thctl enqueue "
-                        "--bulk -' and the same options",
-                        bulk->lines.name, bulk->last_line, bulk->last_line + 1, buffer_str(&path));
+        output_complain("%s is stored up to line %zu: go on with '%s' and the same options",
+                        bulk->lines.name, bulk->last_line, buffer_str(&rest));
     return status;
 }
 
@@ -322,11 +373,11 @@ static void report_success(struct bulk *bulk)
 }
 
 /* The template again, for times by the store's clock. */
-static bool start_storing(struct bulk *bulk, const char *type, struct error *err)
+static bool start_storing(struct bulk *bulk, struct error *err)
 {
     bulk->now = store_now(bulk->session->store);
     bulk->started = clock_boot();
-    return template_make(bulk->options, type, bulk->now, &bulk->template, err);
+    return template_make(bulk->options, bulk->source->type, bulk->now, &bulk->template, err);
 }
 
 /* A payload in base64, and the rest. */
@@ -335,12 +386,25 @@ static size_t line_limit(size_t max_payload)
     return 2 * (max_payload > JOB_PAYLOAD_DEFAULT ? max_payload : JOB_PAYLOAD_DEFAULT);
 }
 
-enum status bulk_run(struct session *session, const struct option_value *options, const char *type)
+static bool open_source(struct bulk *bulk, struct error *err)
 {
+    if (!template_make(bulk->options, bulk->source->type, bulk->now, &bulk->template, err) ||
+        !lines_open(&bulk->lines, bulk->source->path, err))
+        return false;
+    if (bulk->options[TEMPLATE_NULL].given)
+        bulk->lines.end = '\0';
+    return true;
+}
+
+enum status bulk_run(struct session *session, const struct option_value *options,
+                     const struct bulk_source *source)
+{
+    const char *type = source->type;
     CLEANUP(bulk_done)
     struct bulk bulk = {
         .session = session,
         .options = options,
+        .source = source,
         .enqueue = session_enqueue(session),
         .live = live_on_stderr(),
         .now = clock_wall(),
@@ -352,18 +416,23 @@ enum status bulk_run(struct session *session, const struct option_value *options
         output_complain("type '%s' is no name: use 1 to 128 of A-Z a-z 0-9 _ . : -", type);
         return STATUS_USAGE;
     }
-    if (!template_make(options, type, bulk.now, &bulk.template, &err) ||
-        !lines_open(&bulk.lines, options[TEMPLATE_BULK].text, &err) || !check_all(&bulk, &err))
+    if (!open_source(&bulk, &err) || !check_all(&bulk, &err))
         return session_refuse(&err);
     if (!accept_bad(&bulk))
         return STATUS_USAGE;
     enum status status = session_open(session, SESSION_MAKE);
     if (status != STATUS_OK)
         return status;
-    if (start_storing(&bulk, type, &err) && store_all(&bulk, &err))
-        report_success(&bulk);
-    else
+    if (!start_storing(&bulk, &err) || !store_all(&bulk, &err)) {
         status = report_failure(&bulk, &err);
+        stop_obey();
+        return status;
+    }
+    report_success(&bulk);
+    if (prospect_is_wanted(options[TEMPLATE_WAIT].given) && bulk.last_line > 0)
+        prospect_tell(session, bulk.queue, bulk.type, bulk.good);
+    if (options[TEMPLATE_WAIT].given)
+        status = wait_for_all(session, &bulk.crowd, template_wait(options));
     stop_obey();
     return status;
 }

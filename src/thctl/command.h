@@ -24,6 +24,7 @@ struct command {
     const struct option *options;
     size_t min_arguments, max_arguments;
     bool needs_no_backend;
+    bool takes_command; /* its arguments are names of commands */
     enum status (*run)(struct session *session, const struct option_value *options,
                        const struct words *arguments);
 };
@@ -31,8 +32,10 @@ struct command {
 extern const struct command command_enqueue;
 extern const struct command command_ls;
 extern const struct command command_show;
+extern const struct command command_why;
 extern const struct command command_logs;
 extern const struct command command_cancel;
+extern const struct command command_run_now;
 extern const struct command command_retry;
 extern const struct command command_rm;
 extern const struct command command_stats;

@@ -1,8 +1,8 @@
 /*
- * cron.c - `thctl cron`: the cron entries of the config, and running one of them now.
+ * cron.c - `thctl cron`: the cron entries of the config; running, pausing and resuming one of them.
  *
- * What runs when is in the config, what has run is in the store. A pool with another config may run
- * other entries.
+ * What runs when is in the config, what has run and what is paused is in the store. A pool with
+ * another config may run other entries.
  */
 #include "base/buffer.h"
 #include "base/calendar.h"
@@ -16,9 +16,9 @@
 #include "thctl/submit.h"
 #include "thctl/table.h"
 #include "thctl/when.h"
+#include "thctl/whoami.h"
 
 #define LINE_MAX ((size_t)64 * 1024)
-#define RUN      "run"
 
 /* clang-format off */
 static const struct table_column columns[] = {
@@ -34,20 +34,25 @@ static const struct table_column columns[] = {
 struct sight {
     const struct cron_config *cron;
     usec_t next, last; /* 0: none */
+    usec_t paused_at;  /* 0: it is not */
+    char paused_by[STORE_BY_SIZE];
 };
 
 static bool look(struct session *session, const struct cron_config *cron, usec_t now,
                  struct sight *sight_out, struct error *err)
 {
-    usec_t last = 0, doubted;
+    struct cron_past past;
 
-    if (!store_cron_last(session->store, cron->name, now, &last, &doubted, err))
+    if (!store_cron_last(session->store, cron->name, now, &past, err))
         return false;
+    const bool is_live = cron->enabled && past.paused_at == 0;
     *sight_out = (struct sight){
         .cron = cron,
-        .next = cron->enabled ? cron_next(&cron->times, cron->zone, now) : 0,
-        .last = cron_is_mark(last) ? 0 : last,
+        .next = is_live ? cron_next(&cron->times, cron->zone, now) : 0,
+        .last = cron_is_mark(past.last) ? 0 : past.last,
+        .paused_at = past.paused_at,
     };
+    snprintf(sight_out->paused_by, sizeof sight_out->paused_by, "%s", past.paused_by);
     return true;
 }
 
@@ -74,6 +79,16 @@ static void add_next(struct buffer *out, const struct sight *sight, usec_t now)
     buffer_printf(out, " (%s)", when_relative(sight->next, now, relative));
 }
 
+/* "paused 5m ago by kim@web-1" */
+static void add_pause(struct buffer *out, const struct sight *sight, usec_t now)
+{
+    char relative[WHEN_TEXT_SIZE];
+
+    buffer_printf(out, "paused %s", when_relative(sight->paused_at, now, relative));
+    if (sight->paused_by[0] != '\0')
+        buffer_printf(out, " by %s", sight->paused_by);
+}
+
 static void add_row(struct table *table, const struct sight *sight, usec_t now)
 {
     CLEANUP(buffer_done) struct buffer words = BUFFER(LINE_MAX);
@@ -83,7 +98,10 @@ static void add_row(struct table *table, const struct sight *sight, usec_t now)
     add_words(&words, sight->cron);
     table_add(table, COLOUR_NONE, sight->cron->name);
     table_add(table, COLOUR_NONE, buffer_str(&words));
-    if (sight->next != 0) {
+    if (sight->paused_at != 0) {
+        add_pause(&next, sight, now);
+        table_add(table, COLOUR_YELLOW, buffer_str(&next));
+    } else if (sight->next != 0) {
         add_next(&next, sight, now);
         table_add(table, COLOUR_NONE, buffer_str(&next));
     } else {
@@ -113,6 +131,9 @@ static void print_json(struct session *session, const struct sight *sight)
     json_write_text(&json, "type", sight->cron->type);
     json_write_text(&json, "queue", sight->cron->queue);
     json_write_bool(&json, "enabled", sight->cron->enabled);
+    json_write_bool(&json, "paused", sight->paused_at != 0);
+    json_write_time(&json, "paused_at", sight->paused_at);
+    json_write_text(&json, "paused_by", sight->paused_by[0] != '\0' ? sight->paused_by : NULL);
     json_write_close(&json, '}');
     output_json(&session->out, &line);
 }
@@ -187,30 +208,103 @@ static enum status run_now(struct session *session, const char *name)
     return STATUS_OK;
 }
 
+static bool set_paused(struct session *session, const char *name, bool pause, struct error *err)
+{
+    const usec_t now = store_now(session->store);
+    char by[STORE_BY_SIZE];
+
+    return pause ? store_cron_pause(session->store, name, whoami(by), now, err)
+                 : store_cron_resume(session->store, name, now, err);
+}
+
+static void print_pause(struct session *session, const char *name, bool is_paused)
+{
+    CLEANUP(buffer_done) struct buffer line = BUFFER(LINE_MAX);
+    struct json_writer json = {.out = &line};
+
+    if (session->json) {
+        json_write_open(&json, NULL, '{');
+        json_write_text(&json, "name", name);
+        json_write_bool(&json, "paused", is_paused);
+        json_write_close(&json, '}');
+    } else {
+        buffer_printf(&line, "%s %s", is_paused ? "paused" : "resumed", name);
+    }
+    output_json(&session->out, &line);
+}
+
+/* In the store, where the scheduler of every pool sees it. */
+static enum status steer(struct session *session, const char *name, bool pause)
+{
+    const struct cron_config *cron = NULL;
+    struct error err;
+
+    if (!find_entry(&session->config, name, &cron, &err))
+        return session_refuse(&err);
+    enum status status = session_open(session, SESSION_MAKE);
+    if (status != STATUS_OK)
+        return status;
+    if (!set_paused(session, cron->name, pause, &err))
+        return session_fail(&err);
+    print_pause(session, cron->name, pause);
+    return STATUS_OK;
+}
+
+static enum status pause_entry(struct session *session, const char *name)
+{
+    return steer(session, name, true);
+}
+
+static enum status resume_entry(struct session *session, const char *name)
+{
+    return steer(session, name, false);
+}
+
+/* What can be done with one entry. */
+static const struct action {
+    const char *word;
+    enum status (*run)(struct session *session, const char *name);
+} actions[] = {{"run", run_now}, {"pause", pause_entry}, {"resume", resume_entry}};
+
+static const struct action *find_action(const char *word)
+{
+    for (size_t i = 0; i < COUNT_OF(actions); i++) {
+        if (text_equal(actions[i].word, word))
+            return &actions[i];
+    }
+    return NULL;
+}
+
 static enum status run(struct session *session, const struct option_value *options,
                        const struct words *arguments)
 {
+    const struct action *action = arguments->count == 2 ? find_action(arguments->items[0]) : NULL;
+
     (void)options;
-    if (arguments->count > 0 && (!text_equal(arguments->items[0], RUN) || arguments->count != 2)) {
-        output_complain("cron takes nothing, or run NAME (see 'thctl cron --help')");
+    if (arguments->count > 0 && action == NULL) {
+        output_complain("cron takes nothing, or run, pause or resume and a NAME (see 'thctl cron "
+                        "--help')");
         return STATUS_USAGE;
     }
     if (session->config.path == NULL) {
         output_complain("cron entries are in a config: give --config jobs.yaml");
         return STATUS_USAGE;
     }
-    return arguments->count == 0 ? list(session) : run_now(session, arguments->items[1]);
+    return action == NULL ? list(session) : action->run(session, arguments->items[1]);
 }
 
-static const char *const examples[] = {"cron", "--json cron", "cron run nightly", NULL};
+static const char *const examples[] = {
+    "cron", "--json cron", "cron run nightly", "cron pause nightly", "cron resume nightly", NULL};
 
 const struct command command_cron = {
     .name = "cron",
-    .summary = "list the cron entries, or run one now",
-    .arguments = "[run NAME]",
+    .summary = "list the cron entries; run, pause or resume one",
+    .arguments = "[run|pause|resume NAME]",
     .details = "Lists the entries of the config: when each is due next, by its own clock, and\n"
                "when it was last. run enqueues the job of one at once and prints its id,\n"
-               "whether it is enabled or not; its schedule goes on as before.\n",
+               "whether it is enabled or not; its schedule goes on as before. pause is kept with\n"
+               "the jobs: no pool runs the entry until resume, and what it missed is not made up\n"
+               "for.\n",
     .examples = examples,
     .options = options_none,
     .max_arguments = 2,

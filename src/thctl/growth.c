@@ -19,6 +19,20 @@ static bool overlaps(struct bytes before, struct bytes after, size_t length)
     return memcmp(before.data + before.length - length, after.data, length) == 0;
 }
 
+/* The rest of `after` behind the last place where it has all of `before`; absent if it has none. */
+static struct bytes rest_behind(struct bytes before, struct bytes after)
+{
+    struct bytes rest = {0};
+    const unsigned char *end = after.data + after.length;
+    const unsigned char *found = after.data;
+
+    while ((found = memmem(found, (size_t)(end - found), before.data, before.length))) {
+        rest = (struct bytes){found + before.length, (size_t)(end - found) - before.length};
+        found++;
+    }
+    return rest;
+}
+
 struct bytes growth_since(struct bytes before, struct bytes after, bool *lost_out)
 {
     const size_t least = min_size(before.length, OVERLAP_MIN);
@@ -30,29 +44,9 @@ struct bytes growth_since(struct bytes before, struct bytes after, bool *lost_ou
         if (overlaps(before, after, length))
             return (struct bytes){after.data + length, after.length - length};
     }
+    const struct bytes rest = rest_behind(before, after);
+    if (rest.data && before.length >= OVERLAP_MIN)
+        return rest;
     *lost_out = true;
     return after;
-}
-
-/* How many bytes a character has that begins so; 1 where no character does. */
-static size_t length_announced(unsigned char first)
-{
-    if (first >= 0xc2 && first <= 0xdf)
-        return 2;
-    if (first >= 0xe0 && first <= 0xef)
-        return 3;
-    return first >= 0xf0 && first <= 0xf4 ? 4 : 1;
-}
-
-struct bytes growth_whole(struct bytes end)
-{
-    for (size_t count = 1; count <= min_size(end.length, 3); count++) {
-        const unsigned char c = end.data[end.length - count];
-
-        if (length_announced(c) > count)
-            return (struct bytes){end.data, end.length - count};
-        if ((c & 0xc0) != 0x80)
-            return end;
-    }
-    return end;
 }

@@ -21,7 +21,8 @@ void help_add_overview(struct buffer *out, const struct command *const *commands
                 "  thctl enqueue email:send '{\"to\": \"a@b.c\"}'\n"
                 "  thctl ls --state dead\n"
                 "  thctl help enqueue\n\n"
-                "exit: 0 done, 1 failed, 2 wrong usage, 69 backend unreachable, 78 wrong config\n");
+                "exit: 0 done, 1 failed, 2 wrong usage, 69 backend unreachable, 78 wrong config,\n"
+                "      124 --wait took too long\n");
 }
 
 void help_add_command(struct buffer *out, const struct command *command,

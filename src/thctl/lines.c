@@ -25,7 +25,7 @@ static bool read_block(struct lines *lines, struct error *err)
     if (count < 0)
         return error_errno(err, TH_E_INVALID, errno, "read %s", lines->name);
     lines->at = 0;
-    lines->end = (size_t)count;
+    lines->filled = (size_t)count;
     return true;
 }
 
@@ -64,9 +64,9 @@ static bool spool(struct lines *lines, struct error *err)
     for (;;) {
         if (!read_block(lines, err))
             return false;
-        if (lines->end == 0)
+        if (lines->filled == 0)
             break;
-        if (!io_write_all(copy, lines->block, lines->end, err)) {
+        if (!io_write_all(copy, lines->block, lines->filled, err)) {
             err->code = TH_E_INVALID;
             return error_prefix(err, "temporary file for %s in %s", lines->name, folder);
         }
@@ -99,7 +99,7 @@ bool lines_open(struct lines *lines, const char *path, struct error *err)
 {
     bool is_stdin = strcmp(path, "-") == 0;
 
-    *lines = (struct lines){.name = is_stdin ? "stdin" : path, .fd = -1};
+    *lines = (struct lines){.name = is_stdin ? "stdin" : path, .fd = -1, .end = '\n'};
     lines->block = malloc(LINES_BLOCK);
     if (lines->block == NULL)
         return error_no_memory(err);
@@ -112,7 +112,7 @@ bool lines_open(struct lines *lines, const char *path, struct error *err)
 
 bool lines_rewind(struct lines *lines, struct error *err)
 {
-    lines->at = lines->end = 0;
+    lines->at = lines->filled = 0;
     lines->number = 0;
     lines->read = 0;
     if (lseek(lines->fd, lines->start, SEEK_SET) < 0)
@@ -125,19 +125,19 @@ bool lines_next(struct lines *lines, struct buffer *line, bool *found_out, struc
     *found_out = false;
     buffer_clear(line);
     for (;;) {
-        if (lines->at == lines->end && !read_block(lines, err))
+        if (lines->at == lines->filled && !read_block(lines, err))
             return false;
-        if (lines->end == 0)
+        if (lines->filled == 0)
             break;
         const unsigned char *rest = lines->block + lines->at;
-        const unsigned char *newline = memchr(rest, '\n', lines->end - lines->at);
-        size_t length = newline != NULL ? (size_t)(newline - rest) : lines->end - lines->at;
+        const unsigned char *end = memchr(rest, lines->end, lines->filled - lines->at);
+        size_t length = end != NULL ? (size_t)(end - rest) : lines->filled - lines->at;
 
         buffer_add(line, rest, length);
-        lines->at += length + (newline != NULL);
-        lines->read += length + (newline != NULL);
+        lines->at += length + (end != NULL);
+        lines->read += length + (end != NULL);
         *found_out = true;
-        if (newline != NULL)
+        if (end != NULL)
             break;
     }
     lines->number += *found_out;

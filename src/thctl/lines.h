@@ -1,6 +1,8 @@
 /*
  * lines.h - a file read line by line, more than once.
  *
+ * A line ends with a newline, or with whatever `end` is set to. The last one need not.
+ *
  * What cannot be read twice (a pipe, a terminal) is first copied to a temporary file without a
  * name. A file that somebody changes meanwhile is noticed by its size and its time.
  */
@@ -19,12 +21,13 @@ struct error;
 struct lines {
     const char *name;     /* for messages: the path, or stdin */
     int fd;               /* owned */
+    unsigned char end;    /* of a line: a newline, unless the caller sets it */
     off_t start;          /* where the first line is */
     struct stat seen;     /* of the file, when it was opened */
     size_t number;        /* of the line read last, counted from 1 */
     uint64_t read;        /* bytes, since the start */
     unsigned char *block; /* owned; what was read ahead */
-    size_t at, end;
+    size_t at, filled;
 };
 
 /* "-" is stdin. */
@@ -33,7 +36,7 @@ bool lines_open(struct lines *lines, const char *path, struct error *err) MUST_C
 /* Back to the first line. */
 bool lines_rewind(struct lines *lines, struct error *err) MUST_CHECK;
 
-/* The next line without its newline, in place of what is in the buffer. A line over the buffer's
+/* The next line without its end, in place of what is in the buffer. A line over the buffer's
  * limit is read to its end and leaves the buffer failed. *found_out is false at the end. */
 bool lines_next(struct lines *lines, struct buffer *line, bool *found_out,
                 struct error *err) MUST_CHECK;

@@ -15,6 +15,7 @@
 #define INTERVAL    (100 * USEC_PER_MSEC)
 #define LINE_MAX    ((size_t)4096)
 #define WIDTH_GUESS 80
+#define BAR_WIDTH   20
 #define ERASE_LINE  "\r\033[K"
 
 static size_t line_width(void)
@@ -48,6 +49,18 @@ void live_show(struct live *live, const char *text)
     buffer_done(&line);
     live->shown = true;
     live->next = clock_boot() + INTERVAL;
+}
+
+void live_show_bar(struct live *live, const char *doing, int percent, const char *rest)
+{
+    static const char full[BAR_WIDTH + 1] = "####################";
+    static const char empty[BAR_WIDTH + 1] = "....................";
+    int filled = percent * BAR_WIDTH / 100;
+    char text[256];
+
+    snprintf(text, sizeof text, "%s [%.*s%.*s] %3d%%  %s", doing, filled, full, BAR_WIDTH - filled,
+             empty, percent, rest);
+    live_show(live, text);
 }
 
 void live_clear(struct live *live)

@@ -22,6 +22,9 @@ bool live_is_due(const struct live *live);
 /* Text is made harmless and cut to the terminal's width. */
 void live_show(struct live *live, const char *text);
 
+/* "storing [#####...............]  25%  rest" */
+void live_show_bar(struct live *live, const char *doing, int percent, const char *rest);
+
 /* Before anything else is written to the terminal, and at the end. */
 void live_clear(struct live *live);
 

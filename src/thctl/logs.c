@@ -1,8 +1,9 @@
 /*
  * logs.c - `thctl logs`: what a job has printed.
  *
- * A pool stores the last few KiB of a running job's output with each heartbeat, and once more when
- * the job ends. Whoever follows prints of each such tail what the one before did not have.
+ * A pool stores the last few KiB of a running job's output with each heartbeat, at once while
+ * somebody looks, and when the job ends all that its handler wants to be kept. Whoever follows
+ * prints of each such tail what the one before did not have.
  *
  * Invariants:
  *   - A program that reads gets the bytes as they are; a terminal is shown all and obeys none.
@@ -12,6 +13,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/json_writer.h"
+#include "base/text.h"
 #include "cli/display.h"
 #include "client/follow.h"
 #include "thctl/ending.h"
@@ -152,7 +154,7 @@ static void tell_programs(struct logs *logs, const struct job *job, struct bytes
 static bool show_news(const struct job *job, void *context)
 {
     struct logs *logs = context;
-    struct bytes tail = job->state == JOB_RUNNING ? growth_whole(job->output) : job->output;
+    struct bytes tail = job->state == JOB_RUNNING ? text_whole_end(job->output) : job->output;
     bool lost;
     struct bytes news = find_news(logs, job, tail, &lost);
 
@@ -202,17 +204,17 @@ static enum status run_logs(struct session *session, const struct option_value *
     CLEANUP(logs_done)
     struct logs logs = {.session = session, .is_first = true, .tail = BUFFER(TAIL_MAX)};
     CLEANUP(job_list_done) struct job_list job = {0};
-    AUTO_FREE struct uuid *ids = NULL;
+    AUTO_FREE struct id_prefix *ids = NULL;
     struct error err;
 
-    if (!session_parse_ids(arguments, &ids, &err))
+    if (!id_prefix_parse_all(arguments, &ids, &err))
         return session_refuse(&err);
     enum status status = session_open(session, SESSION_LOOK);
     if (status != STATUS_OK)
         return status;
-    if (!session_get_job(session, &ids[0], &job, &err))
+    if (!session_find_job(session, &ids[0], &job, &err))
         return session_fail(&err);
-    return options[LOGS_FOLLOW].given ? follow_output(&logs, &ids[0])
+    return options[LOGS_FOLLOW].given ? follow_output(&logs, &job.items[0].id)
                                       : print_once(&logs, &job.items[0]);
 }
 
@@ -226,10 +228,10 @@ const struct command command_logs = {
     .name = "logs",
     .summary = "print what a job has printed",
     .arguments = "ID",
-    .details = "The last 4 KiB of a job's output are kept; while it runs they are stored with\n"
-               "each heartbeat of its pool. With -f it waits for the job to start, prints what\n"
-               "is new every few seconds, and exits with 0 if the job is done, with 1 if it is\n"
-               "dead or cancelled.\n",
+    .details = "The end of a job's output is kept: 4 KiB, or what output: of its handler says.\n"
+               "While it runs it is the last 4 KiB, stored with each heartbeat of its pool.\n"
+               "With -f it waits for the job to start, prints what is new as it comes, and\n"
+               "exits with 0 if the job is done, with 1 if it is dead or cancelled.\n",
     .examples = logs_examples,
     .options = logs_options,
     .min_arguments = 1,

@@ -7,10 +7,12 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "client/offers.h"
 #include "thctl/when.h"
 
-#define SILENT_AFTER (60 * USEC_PER_SEC)
-#define CELL_MAX     ((size_t)64 * 1024)
+#include <stdio.h>
+
+#define CELL_MAX ((size_t)64 * 1024)
 
 /* clang-format off */
 const struct table_column pool_sight_columns[POOL_SIGHT_COLUMNS] = {
@@ -47,7 +49,7 @@ bool pool_sight_all(const struct pool_list *pools, usec_t now, struct arena *are
         sights[i] = (struct pool_sight){
             .pool = pool,
             .status = pool_status_read(pool->status, arena),
-            .silent = pool->beat_at < now - SILENT_AFTER,
+            .silent = pool->beat_at < now - POOL_SILENT_AFTER,
         };
     }
     *sights_out = sights;
@@ -122,6 +124,15 @@ void pool_sight_add_ago(struct table *table, enum colour colour, usec_t moment, 
 
     table_add(table, colour,
               moment != 0 ? when_relative(moment < now ? moment : now, now, text) : NULL);
+}
+
+void pool_sight_add_state(struct table *table, const struct pool_process *process)
+{
+    const enum colour colour = pool_sight_colour(process->state);
+    char text[32];
+
+    snprintf(text, sizeof text, "%" PRId64 " jobs", process->jobs_running);
+    table_add(table, colour, process->jobs_running > 1 ? text : process->state);
 }
 
 void pool_sight_add_progress(struct table *table, const struct pool_process *process)

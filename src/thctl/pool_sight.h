@@ -6,8 +6,8 @@
 
 #include "base/arena.h"
 #include "base/base.h"
+#include "client/pool_status.h"
 #include "store/store.h"
-#include "thctl/pool_status.h"
 #include "thctl/table.h"
 
 struct pool_sight {
@@ -34,7 +34,9 @@ size_t pool_sight_workers(const struct pool_sight *sight, size_t *busy_out);
 extern const struct table_column pool_sight_columns[POOL_SIGHT_COLUMNS];
 void pool_sight_add(struct table *table, const struct pool_sight *sight, usec_t now);
 
-/* Cells: "3s ago", never in the future, empty for 0; and "40% resizing". */
+/* Cells: "running", or "3 jobs" of a worker that has so many; "3s ago", never in the future, empty
+ * for 0; and "40% resizing". */
+void pool_sight_add_state(struct table *table, const struct pool_process *process);
 void pool_sight_add_ago(struct table *table, enum colour colour, usec_t moment, usec_t now);
 void pool_sight_add_progress(struct table *table, const struct pool_process *process);
 

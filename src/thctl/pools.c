@@ -8,9 +8,11 @@
 #include "base/cleanup.h"
 #include "base/json_writer.h"
 #include "base/text.h"
+#include "thctl/pool_offer.h"
 #include "thctl/pool_sight.h"
 #include "thctl/session.h"
 #include "thctl/table.h"
+#include "thctl/when.h"
 
 #define LINE_MAX ((size_t)64 << 20)
 #define CELL_MAX ((size_t)64 * 1024)
@@ -118,7 +120,7 @@ static void add_process(struct table *table, const struct pool_process *process,
 {
     table_add(table, COLOUR_NONE, process->name);
     add_number(table, process->pid);
-    table_add(table, pool_sight_colour(process->state), process->state);
+    pool_sight_add_state(table, process);
     pool_sight_add_ago(table, COLOUR_NONE, process->since, now);
     table_add(table, COLOUR_NONE, process->job);
     table_add(table, COLOUR_NONE, process->type);
@@ -129,10 +131,8 @@ static void add_process(struct table *table, const struct pool_process *process,
         table_add(table, COLOUR_NONE, NULL);
 }
 
-static void print_processes(size_t row, void *context)
+static void print_processes(const struct view *view, const struct pool_status *status)
 {
-    const struct view *view = context;
-    const struct pool_status *status = &view->sights[row].status;
     CLEANUP(table_done)
     struct table table = {
         .columns = process_columns, .column_count = COUNT_OF(process_columns), .indent = INDENT};
@@ -142,7 +142,41 @@ static void print_processes(size_t row, void *context)
     for (size_t i = 0; i < status->process_count; i++)
         add_process(&table, &status->processes[i], view->now);
     table_print(&table, &view->session->out);
-    if (row + 1 < view->count)
+}
+
+/* A broken deploy: one line for each handler that cannot be started. */
+static void print_start_failures(const struct view *view, const struct pool_status *status)
+{
+    struct output *out = &view->session->out;
+    char since[WHEN_TEXT_SIZE], next[WHEN_TEXT_SIZE];
+
+    for (size_t i = 0; i < status->start_failure_count; i++) {
+        const struct pool_start_failure *failure = &status->start_failures[i];
+        CLEANUP(buffer_done) struct buffer line = BUFFER(CELL_MAX);
+        output_printf(out, "%*s", INDENT, "");
+        output_colour(out, COLOUR_RED);
+        output_text(out, "cannot start");
+        output_colour(out, COLOUR_NONE);
+        buffer_printf(&line, "  %s, failing since %s, next try %s: ",
+                      failure->pattern != NULL ? failure->pattern : "?",
+                      when_relative(failure->since, view->now, since),
+                      when_relative(failure->next_try, view->now, next));
+        buffer_text(&line, failure->error != NULL ? failure->error : "?");
+        output_line(out, &line);
+    }
+}
+
+static void print_beneath(size_t row, void *context)
+{
+    const struct view *view = context;
+    const struct pool_status *status = &view->sights[row].status;
+    const bool is_blank =
+        status->process_count == 0 && status->queues == NULL && status->handlers == NULL;
+
+    pool_offer_print(status, INDENT, &view->session->out);
+    print_start_failures(view, status);
+    print_processes(view, status);
+    if (!is_blank && row + 1 < view->count)
         output_text(&view->session->out, "\n");
 }
 
@@ -165,7 +199,7 @@ static void print_tables(struct view *view)
     }
     for (size_t i = 0; i < view->count; i++)
         pool_sight_add(&table, &view->sights[i], view->now);
-    table_print_with(&table, &view->session->out, print_processes, view);
+    table_print_with(&table, &view->session->out, print_beneath, view);
 }
 
 /* ---- the command ---- */
@@ -198,7 +232,7 @@ static const char *const pools_examples[] = {"pools", "--json pools", NULL};
 
 const struct command command_pools = {
     .name = "pools",
-    .summary = "list the pools and what their processes do",
+    .summary = "list the pools: what they serve, handle and do",
     .arguments = "",
     .details = "WORKERS is how many of the pool's workers run a job, of all. What is shown was\n"
                "true at LAST-BEAT; a pool that has been quiet for 60s is silent.\n",

@@ -11,12 +11,13 @@
 struct selection {
     struct uuid *ids; /* owned */
     size_t count, capacity;
-    enum job_state state; /* of all of them, when they were collected */
+    const char *which; /* what they have in common, for people: "dead" */
 };
 
-/* All jobs that match; the filter is by state. */
+/* All jobs that match and are in one of these states, each once. */
 bool selection_collect(struct selection *selection, struct store *store,
-                       const struct job_filter *filter, struct error *err) MUST_CHECK;
+                       const struct job_filter *filter, const enum job_state *states,
+                       size_t state_count, struct error *err) MUST_CHECK;
 
 /* Asks on the terminal: "Delete 1,234 dead jobs? [y/N]". Where there is none, says that `--yes` is
  * missing. Anything but STATUS_OK is the status to end with. */

@@ -5,8 +5,8 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "base/excerpt.h"
 #include "base/text.h"
+#include "config/backend_offers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,11 +39,9 @@ static const char *shown_path(const char *path)
 
 static enum status load_config(struct session *session, const char *path)
 {
-    CLEANUP(diagnostics_done) struct diagnostics diagnostics = {0};
-
-    if (config_load(path, &session->config, &diagnostics))
+    if (config_load(path, CONFIG_TO_ASK, &session->config, &session->diagnostics))
         return STATUS_OK;
-    show(&diagnostics);
+    show(&session->diagnostics);
     return STATUS_CONFIG;
 }
 
@@ -67,12 +65,14 @@ static enum status read_config(struct session *session)
 
 enum status session_configure(struct session *session)
 {
-    const char *fallback = getenv("TASKHARBOR_BACKEND");
     enum status status = read_config(session);
 
     if (status != STATUS_OK || session->backend_typed)
         return status;
-    session->backend = text_is_blank(fallback) ? session->config.backend : fallback;
+    const struct backend_offers offers =
+        backend_offers_find(NULL, &session->config, session->config_typed != NULL);
+    const enum backend_source source = backend_offers_choose(&offers);
+    session->backend = source < BACKEND_SOURCES ? offers.urls[source] : NULL;
     return STATUS_OK;
 }
 
@@ -88,6 +88,7 @@ struct store_options session_store_options(const struct session *session, bool m
         .folder = is_from_config(session) ? session->config.folder : NULL,
         .migrate = migrate,
         .max_payload = (size_t)session->config.max_payload,
+        .caller = session->caller,
     };
 }
 
@@ -103,11 +104,11 @@ struct enqueue session_enqueue(const struct session *session)
 }
 
 /* A store that cannot be opened is out of reach, unless the fault is in the URL or the schema. */
-static enum status status_of_open(const struct session *session, enum th_error_code code)
+static enum status status_of_open(enum th_error_code code)
 {
     switch (code) {
     case TH_E_INVALID:
-        return is_from_config(session) ? STATUS_CONFIG : STATUS_USAGE;
+        return STATUS_USAGE;
     case TH_E_SCHEMA:
     case TH_E_NO_MEMORY:
     case TH_E_INTERNAL:
@@ -125,17 +126,29 @@ static enum status status_of_open(const struct session *session, enum th_error_c
     return STATUS_BACKEND;
 }
 
+/* The URL in the config cannot be one. */
+static enum status refuse_configured(struct session *session, const struct error *err)
+{
+    static const char *const keys[] = {"backend", NULL};
+    struct diagnostics *diagnostics = &session->diagnostics;
+
+    diagnostics_add(diagnostics, config_place(diagnostics, keys), "backend: %s", err->text);
+    show(diagnostics);
+    return STATUS_CONFIG;
+}
+
 enum status session_open(struct session *session, enum session_access wanted)
 {
     struct store_options options = session_store_options(session, wanted == SESSION_MAKE);
     struct error err;
 
-    if (store_open(session->backend, &options, &session->store, &err))
+    if (store_check_url(session->backend, options.folder, &err) &&
+        store_open(session->backend, &options, &session->store, &err))
         return STATUS_OK;
     if (is_from_config(session) && err.code == TH_E_INVALID)
-        error_prefix(&err, "%s", session->config.path);
+        return refuse_configured(session, &err);
     output_complain("%s", err.text);
-    return status_of_open(session, err.code);
+    return status_of_open(err.code);
 }
 
 enum status session_refuse(const struct error *err)
@@ -152,39 +165,43 @@ enum status session_fail(const struct error *err)
     return away ? STATUS_BACKEND : STATUS_FAILED;
 }
 
-bool session_parse_ids(const struct words *arguments, struct uuid **ids_out, struct error *err)
-{
-    struct uuid *ids = calloc(arguments->count + 1, sizeof *ids);
-    char shown[EXCERPT_SIZE];
-
-    if (ids == NULL)
-        return error_no_memory(err);
-    for (size_t i = 0; i < arguments->count; i++) {
-        if (uuid_parse(arguments->items[i], &ids[i]) && !uuid_is_nil(&ids[i]))
-            continue;
-        free(ids);
-        return error_set(err, TH_E_INVALID, "'%s' is no id of a job: use a UUID",
-                         excerpt_of(arguments->items[i], shown));
-    }
-    *ids_out = ids;
-    return true;
-}
-
-bool session_get_job(struct session *session, const struct uuid *id, struct job_list *job_out,
-                     struct error *err)
+bool session_find_job(struct session *session, const struct id_prefix *prefix,
+                      struct job_list *job_out, struct error *err)
 {
     char text[UUID_TEXT_SIZE];
+    struct uuid id;
 
-    if (store_get(session->store, id, job_out, err))
+    if (!id_prefix_find(prefix, session->store, &id, err))
+        return false;
+    if (store_get(session->store, &id, job_out, err))
         return true;
     if (err->code != TH_E_NOT_FOUND)
         return false;
-    return error_set(err, TH_E_NOT_FOUND, "job %s does not exist", uuid_format(id, text));
+    return error_set(err, TH_E_NOT_FOUND, "job %s does not exist", uuid_format(&id, text));
+}
+
+enum status session_each_job(struct session *session, const struct words *arguments,
+                             session_look *look)
+{
+    AUTO_FREE struct id_prefix *ids = NULL;
+    struct error err;
+
+    if (!id_prefix_parse_all(arguments, &ids, &err))
+        return session_refuse(&err);
+    enum status status = session_open(session, SESSION_LOOK);
+    if (status != STATUS_OK)
+        return status;
+    for (size_t i = 0; i < arguments->count && status != STATUS_BACKEND; i++) {
+        if (!look(session, &ids[i], i, &err))
+            status = session_fail(&err);
+    }
+    return status;
 }
 
 void session_done(struct session *session)
 {
     store_close(&session->store);
     config_done(&session->config);
+    diagnostics_done(&session->diagnostics);
     free(session->typed_url);
 }

@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "store/store.h"
 #include "thctl/command.h"
+#include "thctl/id_prefix.h"
 
 struct session {
     const char *backend;      /* the URL; NULL only where the command needs none */
@@ -18,12 +19,14 @@ struct session {
     char *typed_url;          /* owned; taken from the command line, so that ps does not show it */
     const char *config_typed; /* given as --config; NULL: not */
     struct config config;     /* owned; its path is NULL when there is none */
+    struct diagnostics diagnostics; /* owned; what was read, and what is wrong with it */
+    char caller[32];                /* "thctl enqueue", for the server's list of clients */
     bool json;
     struct output out;
     struct store *store; /* owned; open after session_open() */
 };
 
-/* Finds the config and the backend: typed, from the environment, from the config. A wrong config is
+/* Finds the config and the backend, in the order of config/backend_offers.h. A wrong config is
  * shown, all of it. Without any backend the session has none. */
 enum status session_configure(struct session *session) MUST_CHECK;
 
@@ -48,13 +51,19 @@ enum status session_refuse(const struct error *err);
 /* Says that what was asked for could not be done. */
 enum status session_fail(const struct error *err);
 
-/* The ids among the arguments; freed by the caller. Refused as a whole when one is no id. */
-bool session_parse_ids(const struct words *arguments, struct uuid **ids_out,
-                       struct error *err) MUST_CHECK;
+/* The job whose id it is, or begins so. TH_E_NOT_FOUND and TH_E_CONFLICT, which is several of them,
+ * come with a sentence that names it. */
+bool session_find_job(struct session *session, const struct id_prefix *prefix,
+                      struct job_list *job_out, struct error *err) MUST_CHECK;
 
-/* The job of this id. One that does not exist is TH_E_NOT_FOUND, with a sentence that names it. */
-bool session_get_job(struct session *session, const struct uuid *id, struct job_list *job_out,
-                     struct error *err) MUST_CHECK;
+/* One job of several that were asked for, the first of which has the number 0. */
+typedef bool session_look(struct session *session, const struct id_prefix *id, size_t number,
+                          struct error *err);
+
+/* Opens the store and looks at each of the ids that are given; one that fails is told, and does not
+ * keep the others from being looked at, unless the store is away. */
+enum status session_each_job(struct session *session, const struct words *arguments,
+                             session_look *look);
 
 void session_done(struct session *session);
 

@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/display.h"
+#include "job/aside.h"
+#include "job/why.h"
 #include "thctl/table.h"
 #include "thctl/when.h"
 
@@ -65,12 +67,12 @@ static void put_number(const struct sheet *sheet, const char *name, int64_t numb
     put(sheet, name, text);
 }
 
-/* "1 of 4", or "1" where the job itself has no limit. */
+/* "1 of 4" */
 static void put_count(const struct sheet *sheet, const char *name, int count, int max)
 {
     char text[32];
 
-    snprintf(text, sizeof text, max > 0 ? "%d of %d" : "%d", count, max);
+    snprintf(text, sizeof text, "%d of %d", count, max);
     put(sheet, name, text);
 }
 
@@ -82,13 +84,41 @@ static void put_time(const struct sheet *sheet, const char *name, usec_t moment)
         put(sheet, name, when_format(moment, sheet->now, text));
 }
 
+/* Behind the state: why nobody can run it now. */
+static void put_aside(const struct sheet *sheet)
+{
+    const struct job *job = sheet->job;
+    char since[WHEN_TEXT_SIZE];
+
+    if (job->aside == ASIDE_NONE)
+        return;
+    output_printf(sheet->out,
+                  ", set aside since %s: ", when_format(job->aside_since, sheet->now, since));
+    output_colour(sheet->out, job->aside == ASIDE_CANNOT_START ? COLOUR_RED : COLOUR_YELLOW);
+    output_text(sheet->out, aside_words(job->aside));
+    output_colour(sheet->out, COLOUR_NONE);
+}
+
 static void put_state(const struct sheet *sheet)
 {
     begin(sheet, "state");
     output_colour(sheet->out, sheet_state_colour(sheet->job->state));
     output_text(sheet->out, job_state_name(sheet->job->state));
     output_colour(sheet->out, COLOUR_NONE);
+    put_aside(sheet);
     output_text(sheet->out, "\n");
+}
+
+/* What runs and what has ended is told by the rest. */
+static void put_why(const struct sheet *sheet)
+{
+    const struct why *why = sheet->job->why;
+
+    if (why == NULL || why->code == WHY_RUNNING || why->code == WHY_ENDED)
+        return;
+    put(sheet, "why", why->text);
+    if (why->help[0] != '\0')
+        put(sheet, "", why->help);
 }
 
 static void put_exit(const struct sheet *sheet)
@@ -160,7 +190,40 @@ static void put_text(const struct sheet *sheet, const char *name, struct bytes t
                   units_format_size(text.length, size));
 }
 
-/* Output of commands is text, whatever bytes are in it; anything else may be raw. */
+/* Of what a job has printed the end counts. */
+static void put_output(const struct sheet *sheet)
+{
+    const struct bytes output = sheet->job->output;
+    char size[UNITS_TEXT_SIZE];
+
+    if (output.data == NULL)
+        return;
+    if (!sheet->out->terminal || output.length <= TEXT_SHOWN) {
+        put_lines(sheet, "output", output);
+        return;
+    }
+    const struct bytes end = {output.data + output.length - TEXT_SHOWN, TEXT_SHOWN};
+    put_lines(sheet, "output", text_whole_start(end));
+    output_printf(sheet->out, "%*s(the last 4 KiB of %s; thctl logs has it all)\n", INDENT, "",
+                  units_format_size(output.length, size));
+}
+
+/* What a person can read as it is. */
+static bool is_plain_text(struct bytes bytes)
+{
+    for (size_t i = 0; i < bytes.length; i++) {
+        const unsigned char c = bytes.data[i];
+        if (c == 0x7f || (c < 0x20 && c != '\t' && c != '\n' && c != '\r'))
+            return false;
+    }
+    return bytes.length > 0 && text_is_utf8(bytes);
+}
+
+static bool needs_dump(const struct job *job)
+{
+    return job->encoding == JOB_RAW && !is_plain_text(job->payload);
+}
+
 static void put_bytes(const struct sheet *sheet, const char *name, struct bytes bytes, bool raw)
 {
     if (bytes.data == NULL)
@@ -198,8 +261,7 @@ static void put_request(const struct sheet *sheet)
 
     put_number(sheet, "priority", job->priority);
     put_time(sheet, "run_at", job->run_at);
-    if (job->timeout != 0)
-        put(sheet, "timeout", units_format_duration(job->timeout, text));
+    put(sheet, "timeout", units_format_duration(job->timeout, text));
     put_count(sheet, "attempts", job->attempts, job->max_attempts);
     put_count(sheet, "stalls", job->stalls, job->max_stalls);
     put_number(sheet, "executions", job->executions);
@@ -292,11 +354,14 @@ void sheet_print(struct output *out, const struct job *job, usec_t now)
     put(&sheet, "type", job->type);
     put(&sheet, "queue", job->queue);
     put_state(&sheet);
+    put_why(&sheet);
     put_request(&sheet);
     put_history(&sheet);
-    put_bytes(&sheet, "payload", job->payload, job->encoding == JOB_RAW);
+    if (job->encoding == JOB_RAW)
+        put(&sheet, "encoding", job_encoding_name(job->encoding));
+    put_bytes(&sheet, "payload", job->payload, needs_dump(job));
     put_bytes(&sheet, "result", job->result, !text_is_utf8(job->result));
-    put_bytes(&sheet, "output", job->output, false);
+    put_output(&sheet);
     put_runs(&sheet);
 }
 

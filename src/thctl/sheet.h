@@ -8,7 +8,7 @@
 #include "cli/output.h"
 #include "job/job.h"
 
-/* All fields that have a value, payload, runs and output included. */
+/* All fields that have a value, payload, runs and output included; its limits are resolved. */
 void sheet_print(struct output *out, const struct job *job, usec_t now);
 
 /* What a state looks like, here and in tables. */

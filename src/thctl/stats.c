@@ -4,6 +4,8 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/json_writer.h"
+#include "base/text.h"
+#include "thctl/queue_rm.h"
 #include "thctl/session.h"
 #include "thctl/sheet.h"
 #include "thctl/table.h"
@@ -23,6 +25,8 @@ static const struct table_column stats_columns[] = {
     {.title = "DONE", .right = true, .expendable = 2},
     {.title = "DEAD", .right = true},
     {.title = "CANCELLED", .right = true, .expendable = 5},
+    {.title = "NO-HANDLER", .right = true},
+    {.title = "CANNOT-START", .right = true},
     {.title = "OLDEST", .right = true, .expendable = 6},
     {.title = "DONE-TOTAL", .right = true, .expendable = 7},
     {.title = "FAILED-TOTAL", .right = true, .expendable = 8},
@@ -34,6 +38,7 @@ static const struct table_column queues_columns[] = {
     {.title = "WAITING", .right = true},
     {.title = "RUNNING", .right = true},
     {.title = "OLDEST", .right = true},
+    {.title = "PAUSED-BY", .expendable = 1},
 };
 /* clang-format on */
 
@@ -84,12 +89,23 @@ static void add_paused_cell(struct table *table, const struct queue_stats *stats
               stats->paused_at != 0 ? when_relative(stats->paused_at, now, text) : NULL);
 }
 
+/* Most have none, and are spared the column. */
+static void add_aside_cell(struct table *table, enum colour colour, int64_t count)
+{
+    if (count != 0)
+        table_add_number(table, colour, count);
+    else
+        table_add(table, COLOUR_NONE, NULL);
+}
+
 static void add_stats_json(struct json_writer *json, const struct queue_stats *stats, usec_t now)
 {
     json_write_text(json, "queue", stats->queue);
     json_write_bool(json, "paused", stats->paused_at != 0);
     for (int state = 0; state < JOB_STATES; state++)
         json_write_int(json, job_state_name((enum job_state)state), stats->jobs[state]);
+    json_write_int(json, "no_handler", stats->no_handler);
+    json_write_int(json, "cannot_start", stats->cannot_start);
     add_age(json, stats, now);
     json_write_int(json, "done_total", stats->done_total);
     json_write_int(json, "failed_total", stats->failed_total);
@@ -104,6 +120,8 @@ static void add_stats_row(struct table *table, const struct queue_stats *stats, 
         /* Dim is for zero here: a column of cancelled jobs is worth showing. */
         table_add_number(table, colour == COLOUR_DIM ? COLOUR_NONE : colour, stats->jobs[state]);
     }
+    add_aside_cell(table, COLOUR_YELLOW, stats->no_handler);
+    add_aside_cell(table, COLOUR_RED, stats->cannot_start);
     add_age_cell(table, stats, now);
     table_add_number(table, COLOUR_NONE, stats->done_total);
     table_add_number(table, COLOUR_NONE, stats->failed_total);
@@ -117,6 +135,7 @@ static void add_queue_json(struct json_writer *json, const struct queue_stats *s
     json_write_int(json, "waiting", count_waiting(stats));
     json_write_int(json, "running", stats->jobs[JOB_RUNNING]);
     add_age(json, stats, now);
+    json_write_text(json, "paused_by", stats->paused_by);
 }
 
 static void add_queue_row(struct table *table, const struct queue_stats *stats, usec_t now)
@@ -126,6 +145,7 @@ static void add_queue_row(struct table *table, const struct queue_stats *stats, 
     table_add_number(table, COLOUR_NONE, count_waiting(stats));
     table_add_number(table, COLOUR_CYAN, stats->jobs[JOB_RUNNING]);
     add_age_cell(table, stats, now);
+    table_add(table, COLOUR_NONE, stats->paused_by);
 }
 
 /* One way to look at the same numbers. */
@@ -203,8 +223,14 @@ static enum status run_queues(struct session *session, const struct option_value
                                      add_queue_row};
 
     (void)options;
-    (void)arguments;
-    return print_view(session, &view);
+    if (arguments->count == 0)
+        return print_view(session, &view);
+    if (!text_equal(arguments->items[0], "rm") || arguments->count == 1) {
+        output_complain("queues takes nothing, or rm and the names of queues (see 'thctl queues "
+                        "--help')");
+        return STATUS_USAGE;
+    }
+    return queue_rm(session, arguments->items + 1, arguments->count - 1);
 }
 
 static const char *const stats_examples[] = {"stats", "--json stats", NULL};
@@ -213,20 +239,26 @@ const struct command command_stats = {
     .name = "stats",
     .summary = "count the jobs of every queue by their states",
     .arguments = "",
-    .details = "OLDEST is since when the oldest ready job has been waiting. The totals count\n"
+    .details = "Of the ready ones, NO-HANDLER have a type that no pool of the queue handles, and\n"
+               "the handler of CANNOT-START cannot be started; both are set aside until it can.\n"
+               "OLDEST is since when the oldest ready job has been waiting. The totals count\n"
                "what has ever been done and what has ever failed.\n",
     .examples = stats_examples,
     .options = options_none,
     .run = run_stats,
 };
 
-static const char *const queues_examples[] = {"queues", "--json queues", NULL};
+static const char *const queues_examples[] = {"queues", "--json queues", "queues rm mail", NULL};
 
 const struct command command_queues = {
     .name = "queues",
-    .summary = "list the queues: paused, waiting, running",
-    .arguments = "",
+    .summary = "list the queues: paused, waiting, running; or hide empty ones",
+    .arguments = "[rm QUEUE...]",
+    .details = "rm takes a queue without jobs out of all lists, and ends its pause; it is there\n"
+               "again with its next job. Ended jobs count until retention, or thctl rm, has\n"
+               "removed them.\n",
     .examples = queues_examples,
     .options = options_none,
+    .max_arguments = SIZE_MAX,
     .run = run_queues,
 };

@@ -5,7 +5,9 @@
 #include "base/cleanup.h"
 #include "base/excerpt.h"
 #include "base/json_writer.h"
+#include "thctl/known_queues.h"
 #include "thctl/session.h"
+#include "thctl/whoami.h"
 
 #define LINE_MAX ((size_t)1024)
 
@@ -40,54 +42,117 @@ static void print_answer(struct session *session, const char *queue, bool paused
 
 static bool steer_one(struct session *session, const char *queue, bool pause, struct error *err)
 {
-    return pause ? store_pause(session->store, queue, store_now(session->store), err)
+    char by[STORE_BY_SIZE];
+
+    return pause ? store_pause(session->store, queue, whoami(by), store_now(session->store), err)
                  : store_resume(session->store, queue, err);
 }
 
-static enum status steer(struct session *session, const struct words *queues, bool pause)
+/* What is wanted of which queues. */
+struct order {
+    const struct words *queues;
+    bool pause;  /* else resume */
+    bool create; /* whether or not there is such a queue */
+};
+
+/* A queue that nobody uses is most likely a mistyped one. */
+static bool check_known(const struct known_queues *known, const struct order *order,
+                        const char *queue, struct error *err)
 {
+    const char *all_the_same = order->pause ? "; --create pauses it all the same" : "";
+    const char *closest;
+
+    if (order->create || known_queues_has(known, queue))
+        return true;
+    closest = known_queues_closest(known, queue);
+    if (closest != NULL)
+        return error_set(err, TH_E_NOT_FOUND, "there is no queue '%s' (did you mean '%s'?)%s",
+                         queue, closest, all_the_same);
+    return error_set(err, TH_E_NOT_FOUND, "there is no queue '%s': 'thctl queues' lists them%s",
+                     queue, all_the_same);
+}
+
+/* A backend is only made for a queue that is meant to be there. */
+static enum session_access access_for(const struct session *session, const struct order *order)
+{
+    bool is_meant = order->create;
+
+    for (size_t i = 0; i < order->queues->count; i++)
+        is_meant |= known_queues_config_has(session, order->queues->items[i]);
+    return is_meant ? SESSION_MAKE : SESSION_LOOK;
+}
+
+static enum status steer_all(struct session *session, const struct order *order,
+                             const struct known_queues *known)
+{
+    enum status status = STATUS_OK;
     struct error err;
 
-    if (!check_names(queues, &err))
-        return session_refuse(&err);
-    enum status status = session_open(session, SESSION_MAKE);
-    if (status != STATUS_OK)
-        return status;
-    for (size_t i = 0; i < queues->count; i++) {
-        if (steer_one(session, queues->items[i], pause, &err)) {
-            print_answer(session, queues->items[i], pause);
-            continue;
+    for (size_t i = 0; i < order->queues->count && status != STATUS_BACKEND; i++) {
+        const char *queue = order->queues->items[i];
+
+        if (!check_known(known, order, queue, &err)) {
+            status = session_fail(&err);
+        } else if (steer_one(session, queue, order->pause, &err)) {
+            print_answer(session, queue, order->pause);
+        } else {
+            error_prefix(&err, "%s %s", order->pause ? "pause" : "resume", queue);
+            status = session_fail(&err);
         }
-        error_prefix(&err, "%s %s", pause ? "pause" : "resume", queues->items[i]);
-        status = session_fail(&err);
-        if (status == STATUS_BACKEND)
-            break;
     }
     return status;
 }
 
+static enum status steer(struct session *session, const struct order *order)
+{
+    CLEANUP(known_queues_done) struct known_queues known = {0};
+    struct error err;
+
+    if (!check_names(order->queues, &err))
+        return session_refuse(&err);
+    enum status status = session_open(session, access_for(session, order));
+    if (status != STATUS_OK)
+        return status;
+    if (!order->create && !known_queues_read(session, &known, &err))
+        return session_fail(&err);
+    return steer_all(session, order, &known);
+}
+
+enum pause_option { PAUSE_CREATE, PAUSE_OPTIONS };
+
+/* clang-format off */
+static const struct option pause_options[] = {
+    [PAUSE_CREATE] = {"create", 0, NULL, "pause a queue that nobody has used yet", OPTION_FLAG},
+    [PAUSE_OPTIONS] = {.name = NULL},
+};
+/* clang-format on */
+
 static enum status run_pause(struct session *session, const struct option_value *options,
                              const struct words *arguments)
 {
-    (void)options;
-    return steer(session, arguments, true);
+    const struct order order = {arguments, true, options[PAUSE_CREATE].given};
+
+    return steer(session, &order);
 }
 
 static enum status run_resume(struct session *session, const struct option_value *options,
                               const struct words *arguments)
 {
+    const struct order order = {arguments, false, false};
+
     (void)options;
-    return steer(session, arguments, false);
+    return steer(session, &order);
 }
 
-static const char *const pause_examples[] = {"pause mail", "pause mail import", NULL};
+static const char *const pause_examples[] = {"pause mail", "pause mail import",
+                                             "pause --create later", NULL};
 
 const struct command command_pause = {
     .name = "pause",
     .summary = "stop serving queues; what runs goes on",
     .arguments = "QUEUE...",
     .examples = pause_examples,
-    .options = options_none,
+    .options = pause_options,
     .min_arguments = 1,
     .max_arguments = SIZE_MAX,
     .run = run_pause,

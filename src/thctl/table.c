@@ -4,11 +4,13 @@
 #include "thctl/table.h"
 
 #include "base/buffer.h"
+#include "base/text.h"
 #include "cli/display.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define GAP      2 /* spaces between columns */
 #define CELL_MAX ((size_t)64 * 1024)
@@ -205,7 +207,7 @@ static void draw_cells(const struct table *table, const struct table_layout *lay
     }
 }
 
-void table_add(struct table *table, enum colour colour, const char *text)
+static void add(struct table *table, enum colour colour, struct bytes text)
 {
     struct buffer shown = BUFFER(CELL_MAX);
 
@@ -214,13 +216,25 @@ void table_add(struct table *table, enum colour colour, const char *text)
         table->failed = true;
         return;
     }
-    display_add_text(&shown, text == NULL ? "" : text);
+    display_add(&shown, text);
     const char *kept = arena_text(&table->arena, buffer_str(&shown));
     buffer_done(&shown);
     if (table->arena.failed)
         table->failed = true;
     else
         table->cells[table->count++] = (struct table_cell){kept, display_width(kept), colour};
+}
+
+void table_add(struct table *table, enum colour colour, const char *text)
+{
+    const char *shown = text == NULL ? "" : text;
+
+    add(table, colour, (struct bytes){(const unsigned char *)shown, strlen(shown)});
+}
+
+void table_add_last_line(struct table *table, enum colour colour, const char *text)
+{
+    add(table, colour, text_last_line(text == NULL ? "" : text));
 }
 
 void table_add_number(struct table *table, enum colour colour, int64_t number)

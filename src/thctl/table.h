@@ -37,6 +37,7 @@ struct table {
 /* The next cell, from left to right, row after row. NULL is an empty one. Dim cells matter least.
  */
 void table_add(struct table *table, enum colour colour, const char *text);
+void table_add_last_line(struct table *table, enum colour colour, const char *text);
 void table_add_number(struct table *table, enum colour colour, int64_t number); /* 0 is dim */
 
 void table_print(const struct table *table, struct output *out);

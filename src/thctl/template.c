@@ -34,9 +34,12 @@ const struct option template_options[] = {
     [TEMPLATE_RESET_COUNTS] = {"reset-counts", 0, NULL, "and forget its failures", OPTION_FLAG},
     [TEMPLATE_IDEMPOTENCY_KEY] = {"idempotency-key", 'i', "KEY", "store it once, however often it is sent", OPTION_TEXT},
     [TEMPLATE_ID] = {"id", 0, "UUID", "use this id", OPTION_ID},
-    [TEMPLATE_WAIT] = {"wait", 'w', NULL, "follow the job to its end; exit 0 if it is done", OPTION_FLAG},
+    [TEMPLATE_WAIT] = {"wait", 'w', "D", "follow the job to its end, or for so long: --wait=30s", OPTION_DURATION,
+                       .min = USEC_PER_MSEC, .max = USEC_MAX, .is_optional = true},
     [TEMPLATE_BULK] = {"bulk", 0, "F", "one JSON object per line, one job each; - is stdin", OPTION_TEXT},
-    [TEMPLATE_SKIP_BAD] = {"skip-bad", 0, NULL, "with --bulk: store the good lines although some are bad", OPTION_FLAG},
+    [TEMPLATE_LINES] = {"lines", 'l', NULL, "each line of - or --file is the payload of a job", OPTION_FLAG},
+    [TEMPLATE_NULL] = {"null", '0', NULL, "with --lines: a line ends with a NUL, as of find -print0", OPTION_FLAG},
+    [TEMPLATE_SKIP_BAD] = {"skip-bad", 0, NULL, "store the good lines although some are bad", OPTION_FLAG},
     [TEMPLATE_QUIET] = {"quiet", 0, NULL, "print no ids", OPTION_FLAG},
     [TEMPLATE_OPTIONS] = {.name = NULL},
 };
@@ -83,4 +86,11 @@ bool template_make(const struct option_value *options, const char *type, usec_t 
         return error_prefix(err, "--run-at");
     *job_out = job;
     return true;
+}
+
+usec_t template_wait(const struct option_value *options)
+{
+    const struct option_value *wait = &options[TEMPLATE_WAIT];
+
+    return wait->text != NULL ? wait->number : USEC_MAX;
 }

@@ -29,6 +29,8 @@ enum template_option {
     TEMPLATE_ID,
     TEMPLATE_WAIT,
     TEMPLATE_BULK,
+    TEMPLATE_LINES,
+    TEMPLATE_NULL,
     TEMPLATE_SKIP_BAD,
     TEMPLATE_QUIET,
     TEMPLATE_OPTIONS,
@@ -39,5 +41,8 @@ extern const struct option template_options[];
 /* A job of this type (NULL: not known yet) as the options say, without its payload. */
 bool template_make(const struct option_value *options, const char *type, usec_t now,
                    struct job *job_out, struct error *err) MUST_CHECK;
+
+/* How long to wait for the end of what is stored; USEC_MAX: for ever. */
+usec_t template_wait(const struct option_value *options);
 
 #endif

@@ -13,6 +13,8 @@
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "client/attention.h"
+#include "thctl/limits.h"
 #include "thctl/session.h"
 #include "thctl/stop.h"
 #include "thctl/top_screen.h"
@@ -50,6 +52,7 @@ struct top {
     struct error problem;
     usec_t next_look; /* boot time */
     bool ended;
+    struct attention attention; /* to the pools */
 };
 
 /* ---- looking ---- */
@@ -60,6 +63,19 @@ static void sort_all(struct top *top)
         top_order_sort(&top->data, (enum top_section)i, top->view.order[i]);
 }
 
+/* What the failed ones are allowed, by the pools that were seen in the same look. */
+static void resolve_limits(const struct top *top, struct top_data *data)
+{
+    struct offers offers = {
+        .pools = arena_alloc(&data->arena, (data->pool_count + 1) * sizeof *offers.pools)};
+
+    for (size_t i = 0; i < data->pool_count && offers.pools != NULL; i++) {
+        if (!data->pools[i].silent)
+            offers.pools[offers.count++] = data->pools[i].status;
+    }
+    limits_fill_all(&data->failures, &offers, &top->session->config);
+}
+
 static void take_over(struct top *top, struct top_data *fresh)
 {
     top_data_compare(fresh, &top->data);
@@ -68,15 +84,20 @@ static void take_over(struct top *top, struct top_data *fresh)
     sort_all(top);
 }
 
+/* What is on the screen is what the pools say of themselves. */
 static void look(struct top *top)
 {
+    static const struct watch pools = {.pools = true};
     struct top_data fresh;
     usec_t start = clock_boot();
     bool seen = top_data_read(top->session->store, &fresh, &top->problem);
     usec_t rest = REST * (clock_boot() - start);
 
-    if (seen)
+    if (seen) {
+        attention_pay(&top->attention, top->session->store, &pools);
+        resolve_limits(top, &fresh);
         take_over(top, &fresh);
+    }
     top->view.problem = seen ? NULL : top->problem.text;
     top->next_look = clock_boot() + (rest > top->view.interval ? rest : top->view.interval);
 }
@@ -326,6 +347,7 @@ static enum status run_once(struct top *top)
 
     if (!top_data_read(top->session->store, &top->data, &err))
         return session_fail(&err);
+    resolve_limits(top, &top->data);
     sort_all(top);
     top->view.width = out->terminal ? out->width : SIZE_MAX / 2;
     top_view_print(&top->view, &pen);
@@ -376,7 +398,8 @@ const struct command command_top = {
     .arguments = "",
     .details = "Keys: q quits, p pauses the display, Tab chooses a section and s its order, the\n"
                "arrows scroll it; h shows all of them. Rates are since the look before. What a\n"
-               "worker does is what its pool said with its last heartbeat.\n",
+               "worker does is what its pool said at LAST-BEAT; pools that are watched tell at\n"
+               "once, from their next heartbeat on.\n",
     .examples = top_examples,
     .options = top_options,
     .run = run_top,

@@ -80,6 +80,8 @@ static void count_all(struct top_data *data)
     for (size_t i = 0; i < data->queue_count; i++) {
         for (int state = 0; state < JOB_STATES; state++)
             totals.jobs[state] += data->queues[i].stats->jobs[state];
+        totals.no_handler += data->queues[i].stats->no_handler;
+        totals.cannot_start += data->queues[i].stats->cannot_start;
     }
     for (size_t i = 0; i < data->worker_count; i++)
         totals.busy += pool_process_is_busy(data->workers[i].process);

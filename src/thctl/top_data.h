@@ -25,6 +25,7 @@ struct top_queue {
 /* All queues and pools together. */
 struct top_totals {
     int64_t jobs[JOB_STATES];
+    int64_t no_handler, cannot_start; /* of the ready ones */
     double done_rate, failed_rate;
     size_t busy, workers;
 };

@@ -5,12 +5,12 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "thctl/id_prefix.h"
 #include "thctl/sheet.h"
 
 #include <string.h>
 
-#define MARK     "▾"
-#define SHORT_ID 12 /* the last group of an id: that is where ids of one moment differ */
+#define MARK "▾"
 
 /* clang-format off */
 static const struct table_column worker_columns[] = {
@@ -64,9 +64,9 @@ static const struct {
 
 static void add_id(struct table *table, const char *id, bool wide)
 {
-    bool cut = !wide && id != NULL && strlen(id) > SHORT_ID;
+    char shown[UUID_TEXT_SIZE];
 
-    table_add(table, COLOUR_NONE, cut ? id + strlen(id) - SHORT_ID : id);
+    table_add(table, COLOUR_NONE, id != NULL ? id_prefix_show(id, wide, shown) : NULL);
 }
 
 /* In whole seconds: fractions of something that is a heartbeat old would only flicker. */
@@ -107,10 +107,9 @@ static void add_worker(struct table *table, const struct top_worker *worker, boo
                        bool wide, usec_t now)
 {
     const struct pool_process *process = worker->process;
-    enum colour colour = pool_sight_colour(process->state);
 
     add_worker_name(table, worker, name_pool);
-    table_add(table, colour, process->state);
+    pool_sight_add_state(table, process);
     add_duration(table, pool_process_is_busy(process) ? COLOUR_NONE : COLOUR_DIM, process->since,
                  now);
     table_add(table, COLOUR_NONE, process->type);
@@ -158,7 +157,7 @@ static void add_failure(struct table *table, const struct job *job, bool wide, u
     table_add(table, COLOUR_NONE, job->type);
     add_id(table, uuid_format(&job->id, id), wide);
     add_try(table, job);
-    table_add(table, COLOUR_NONE, job->last_error);
+    table_add_last_line(table, COLOUR_NONE, job->last_error);
 }
 
 /* ---- sections ---- */

@@ -146,6 +146,15 @@ static void put_count(struct line *line, const struct top_totals *totals, enum j
     put_figure(line, job_state_name(state), colour, output_number(totals->jobs[state], number));
 }
 
+/* Of the ready ones, those that nobody can run now: said only where there are any. */
+static void put_aside(struct line *line, const char *name, enum colour colour, int64_t count)
+{
+    char number[OUTPUT_NUMBER_SIZE];
+
+    if (count > 0)
+        put_figure(line, name, colour, output_number(count, number));
+}
+
 static void put_rate(struct line *line, const char *name, enum colour colour, double rate)
 {
     char number[TOP_RATE_SIZE], text[TOP_RATE_SIZE + 8];
@@ -163,6 +172,8 @@ static void draw_totals(const struct top_view *view, const struct pen *pen)
 
     snprintf(workers, sizeof workers, "%zu/%zu", totals->busy, totals->workers);
     put_count(&line, totals, JOB_READY);
+    put_aside(&line, "no handler", COLOUR_YELLOW, totals->no_handler);
+    put_aside(&line, "cannot start", COLOUR_RED, totals->cannot_start);
     put_count(&line, totals, JOB_RUNNING);
     put_count(&line, totals, JOB_RETRY);
     put_count(&line, totals, JOB_DEAD);

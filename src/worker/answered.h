@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "base/uuid.h"
 
-#define ANSWERED_KEPT 8
+#define ANSWERED_KEPT 64
 
 /* Zeroed: none. */
 struct answered {
@@ -20,8 +20,7 @@ struct answered {
 
 void answered_note(struct answered *answered, const char *id);
 
-/* Whether a line is about one of the last that were answered, and not about the job that is open.
- */
-bool answered_concerns(const struct answered *answered, struct bytes line, const char *open_id);
+/* Whether it is one of the last that were answered. */
+bool answered_has(const struct answered *answered, const char *id);
 
 #endif

@@ -7,10 +7,12 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/gist.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "worker/inside.h"
+#include "worker/output.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,11 +46,29 @@ static void clean(char *text)
 
 /* ---- what a plugin may say ---- */
 
+/* Of a long one both ends are kept. */
+static void keep_long_error(struct call *call, size_t length, const char *format, va_list arguments)
+{
+    CLEANUP(buffer_done) struct buffer kept = BUFFER(GIST_MAX);
+    AUTO_FREE char *text = malloc(length + 1);
+
+    if (!text)
+        return;
+    vsnprintf(text, length + 1, format, arguments);
+    gist_of(text, &kept);
+    snprintf(call->error, sizeof call->error, "%s", buffer_str(&kept));
+}
+
 static void say_error(struct th_context *context, const char *format, va_list arguments)
 {
     struct call *call = call_of(context);
+    va_list again;
 
-    vsnprintf(call->error, sizeof call->error, format, arguments);
+    va_copy(again, arguments);
+    const int length = vsnprintf(call->error, sizeof call->error, format, arguments);
+    if (length > GIST_HEAD + GIST_TAIL)
+        keep_long_error(call, (size_t)length, format, again);
+    va_end(again);
     clean(call->error);
     call->has_error = true;
 }
@@ -166,7 +186,7 @@ void call_init(struct call *call, const char *plugin, const struct handler_place
     call->snooze_for = -1;
     call->progress_percent = -1;
     call->progress_text[0] = '\0';
-    call->output.total = 0;
+    call->output = (struct tail){.size = TAIL_SIZE};
 }
 
 void call_init_for_job(struct call *call, const char *plugin, const struct handler_place *place,
@@ -178,11 +198,13 @@ void call_init_for_job(struct call *call, const char *plugin, const struct handl
     call->listener = listener;
     call->base_delay = base_delay;
     call->started_at = clock_boot();
+    call->output.size = job->output_size;
 }
 
 void call_done(struct call *call)
 {
     arena_done(&call->arena);
+    tail_done(&call->output);
 }
 
 struct th_job call_job(const struct call *call)
@@ -233,6 +255,7 @@ static enum outcome_kind kind_of(enum th_outcome outcome, enum execution_stop st
         return OUTCOME_CANCELLED;
     case STOP_LOST_LEASE:
     case STOP_DRAIN:
+    case STOP_COMPANY:
         return OUTCOME_RELEASED;
     case STOP_NONE:
     case STOP_TIMEOUT:
@@ -261,6 +284,7 @@ static void say_why(const struct call *call, enum execution_stop stop, struct bu
         buffer_text(text, "stopped after its lease was lost");
         break;
     case STOP_DRAIN:
+    case STOP_COMPANY: /* nobody shares a plugin's run */
         buffer_text(text, "stopped with its pool");
         break;
     }
@@ -277,17 +301,6 @@ static const char *error_of(const struct call *call, enum execution_stop stop, s
         buffer_text(&text, call->error);
     arena->failed |= text.failed;
     return arena_text(arena, buffer_str(&text));
-}
-
-static struct bytes output_of(const struct call *call, struct arena *arena)
-{
-    CLEANUP(buffer_done) struct buffer bytes = BUFFER(OUTPUT_TAIL_SIZE);
-
-    if (call->output.total == 0)
-        return (struct bytes){0};
-    tail_read(&call->output, &bytes);
-    arena->failed |= bytes.failed;
-    return arena_bytes(arena, (struct bytes){(unsigned char *)bytes.data, bytes.length});
 }
 
 static struct job_run run_of(const struct call *call)
@@ -339,7 +352,7 @@ bool call_report(struct call *call, enum th_outcome outcome, struct handler_repo
     };
     call->arena = (struct arena){0};
     report_out->outcome.result = call->result;
-    report_out->outcome.output = output_of(call, &report_out->arena);
+    report_out->outcome.output = tail_read(&call->output, &report_out->arena);
     if (call->progress_percent >= 0)
         report_out->progress_text = arena_text(&report_out->arena, call->progress_text);
     if (said == TH_SNOOZE)

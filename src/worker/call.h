@@ -10,13 +10,14 @@
 
 #include "base/arena.h"
 #include "base/base.h"
+#include "base/gist.h"
 #include "worker/execution.h"
 #include "worker/handler.h"
-#include "worker/output.h"
+#include "worker/tail.h"
 
 #include <taskharbor/plugin.h>
 
-#define CALL_ERROR_SIZE    4096
+#define CALL_ERROR_SIZE    (GIST_MAX + 1)
 #define CALL_PROGRESS_SIZE 256
 
 struct call {

@@ -10,11 +10,13 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/gist.h"
 #include "process/account.h"
 #include "worker/ending.h"
 #include "worker/execution.h"
 #include "worker/output.h"
 #include "worker/steering.h"
+#include "worker/tail.h"
 #include "worker/variables.h"
 
 #include <assert.h>
@@ -25,14 +27,16 @@
 #define EXIT_CANNOT_RUN        126 /* a shell: found, but not to be run */
 #define EXIT_NOT_FOUND         127
 #define QUICK                  USEC_PER_SEC
-#define ERROR_MAX              ((size_t)OUTPUT_TAIL_SIZE + STEERING_TEXT_SIZE + 128)
+#define LINE_MAX_LENGTH        512
+#define ERROR_MAX              ((size_t)GIST_MAX + STEERING_TEXT_SIZE + 128)
 
 struct run {
     const struct command *command;
     const struct handler_job *job;
     const struct handler_listener *listener;
-    struct output output, error;
-    struct tail both;
+    struct output output, error; /* line by line */
+    struct tail printed, both;   /* stdout; and stderr with it */
+    struct gist said;            /* stderr */
     struct steering steering;
     struct execution_end end;
 };
@@ -69,10 +73,12 @@ static void hear(void *context, enum program_stream stream, struct bytes data)
         return;
     case STREAM_OUTPUT:
         keep_output(run, data);
+        tail_add(&run->printed, data);
         output_add(&run->output, data);
         return;
     case STREAM_ERROR:
         keep_output(run, data);
+        gist_add(&run->said, data);
         output_add(&run->error, data);
         return;
     case STREAM_STEERING:
@@ -81,18 +87,42 @@ static void hear(void *context, enum program_stream stream, struct bytes data)
     }
 }
 
+static void hear_progress(void *context, int percent, const char *text)
+{
+    const struct handler_listener *listener = ((const struct run *)context)->listener;
+
+    if (listener->progress)
+        listener->progress(listener->context, percent, text);
+}
+
+/* Whoever wrote the handler looks at its output, not at our log. */
+static void hear_garbage(void *context, const char *problem)
+{
+    struct run *run = context;
+    CLEANUP(buffer_done) struct buffer line = BUFFER(LINE_MAX_LENGTH);
+
+    if (run->listener->garbage)
+        run->listener->garbage(run->listener->context, problem);
+    buffer_printf(&line, "%sthd: %s\n", tail_is_mid_line(&run->both) ? "\n" : "", problem);
+    keep_output(run, (struct bytes){(unsigned char *)line.data, line.length});
+}
+
 static void run_init(struct run *run)
 {
+    run->printed = (struct tail){.size = TAIL_SIZE};
+    run->both = (struct tail){.size = run->job->output_size};
     run->output = (struct output){.line = hear_output, .context = (void *)run->listener};
     run->error = (struct output){.line = hear_error, .context = (void *)run->listener};
     steering_init(&run->steering);
-    run->steering.progress = run->listener->progress;
-    run->steering.garbage = run->listener->garbage;
-    run->steering.context = run->listener->context;
+    run->steering.progress = hear_progress;
+    run->steering.garbage = hear_garbage;
+    run->steering.context = run;
 }
 
 static void run_done(struct run *run)
 {
+    tail_done(&run->printed);
+    tail_done(&run->both);
     steering_done(&run->steering);
 }
 
@@ -166,7 +196,7 @@ static const char *error_of(const struct run *run, struct arena *arena)
     CLEANUP(buffer_done) struct buffer text = BUFFER(ERROR_MAX);
 
     say_why(run, &text);
-    ending_add_tail(&text, &run->error.tail);
+    ending_add_words(&text, &run->said);
     arena->failed |= text.failed;
     return arena_text(arena, buffer_str(&text));
 }
@@ -178,7 +208,7 @@ static struct bytes result_of(const struct run *run, enum outcome_kind kind, str
     if (run->steering.has_result)
         return arena_bytes(arena, (struct bytes){(unsigned char *)said->data, said->length});
     if (run->command->result_is_stdout && kind == OUTCOME_DONE)
-        return ending_bytes(&run->output.tail, arena);
+        return tail_read(&run->printed, arena);
     return (struct bytes){0};
 }
 
@@ -210,7 +240,7 @@ static void judge(const struct run *run, struct handler_report *report)
 
     outcome->kind = kind_of(run);
     outcome->run = record_of(run);
-    outcome->output = ending_bytes(&run->both, &report->arena);
+    outcome->output = tail_read(&run->both, &report->arena);
     outcome->result = result_of(run, outcome->kind, &report->arena);
     if (outcome->kind != OUTCOME_DONE)
         outcome->run.error = error_of(run, &report->arena);

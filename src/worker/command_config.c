@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "process/account.h"
 #include "worker/command.h"
@@ -59,4 +60,55 @@ bool command_config_read(const struct handler_config *config, const struct comma
         return false;
     *command_out = command_of(config, line, env, account);
     return true;
+}
+
+static bool is_same_argv(const char *const *a, const char *const *b)
+{
+    while (*a && text_equal(*a, *b)) {
+        a++;
+        b++;
+    }
+    return !*a && !*b;
+}
+
+static bool is_same_list(const char *const *a, size_t count, const char *const *b, size_t other)
+{
+    for (size_t i = 0; i < count && count == other; i++) {
+        if (!text_equal(a[i], b[i]))
+            return false;
+    }
+    return count == other;
+}
+
+/* In any order: each name is there once. */
+static bool has_all(const struct command *command, const struct command *other)
+{
+    for (size_t i = 0; i < command->env_count; i++) {
+        size_t k = 0;
+
+        while (k < other->env_count && !text_equal(command->env[i].name, other->env[k].name))
+            k++;
+        if (k == other->env_count || !text_equal(command->env[i].value, other->env[k].value))
+            return false;
+    }
+    return true;
+}
+
+static bool is_same_limits(const struct spawn_limits *a, const struct spawn_limits *b)
+{
+    return a->memory == b->memory && a->cpu == b->cpu && a->files == b->files;
+}
+
+bool command_config_is_same(const char *const *argv, const struct command *command,
+                            const char *const *other_argv, const struct command *other)
+{
+    return is_same_argv(argv, other_argv) && command->env_count == other->env_count &&
+           has_all(command, other) &&
+           is_same_list(command->pass_env, command->pass_env_count, other->pass_env,
+                        other->pass_env_count) &&
+           command->may_gain_privileges == other->may_gain_privileges &&
+           command->account->uid == other->account->uid &&
+           text_equal(command->account->name, other->account->name) &&
+           text_equal(command->cwd, other->cwd) && command->umask == other->umask &&
+           command->nice == other->nice && is_same_limits(&command->limits, &other->limits);
 }

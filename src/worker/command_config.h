@@ -18,4 +18,9 @@ bool command_config_read(const struct handler_config *config, const struct comma
                          struct arena *arena, struct command *command_out,
                          struct error *err) MUST_CHECK;
 
+/* Whether two of them, with these arguments, start the same program in the same way: as the same
+ * user, in the same folder, with the same environment and limits. */
+bool command_config_is_same(const char *const *argv, const struct command *command,
+                            const char *const *other_argv, const struct command *other);
+
 #endif

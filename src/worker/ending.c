@@ -3,12 +3,11 @@
  */
 #include "worker/ending.h"
 
-#include "base/arena.h"
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/gist.h"
 #include "base/log.h"
 #include "base/units.h"
-#include "worker/output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@ enum outcome_kind ending_of_stop(enum execution_stop why)
         return OUTCOME_CANCELLED;
     case STOP_LOST_LEASE:
     case STOP_DRAIN:
+    case STOP_COMPANY:
         return OUTCOME_RELEASED;
     case STOP_TIMEOUT:
         return OUTCOME_FAILED;
@@ -42,6 +42,9 @@ void ending_say_stop(struct buffer *text, enum execution_stop why, usec_t timeou
         return;
     case STOP_DRAIN:
         buffer_text(text, "stopped with its pool");
+        return;
+    case STOP_COMPANY:
+        buffer_text(text, "stopped with another job of its resident");
         return;
     case STOP_TIMEOUT:
         buffer_printf(text, "timed out after %s", units_format_duration(timeout, duration));
@@ -67,25 +70,14 @@ bool ending_is_error(enum outcome_kind kind)
     return kind == OUTCOME_FAILED || kind == OUTCOME_PERMANENT;
 }
 
-void ending_add_tail(struct buffer *text, const struct tail *tail)
+void ending_add_words(struct buffer *text, const struct gist *said)
 {
-    CLEANUP(buffer_done) struct buffer said = BUFFER(OUTPUT_TAIL_SIZE);
+    CLEANUP(buffer_done) struct buffer words = BUFFER(GIST_MAX);
 
-    tail_read_text(tail, &said);
-    if (said.length > 0)
-        buffer_printf(text, ": %s", said.data);
-    text->failed |= said.failed;
-}
-
-struct bytes ending_bytes(const struct tail *tail, struct arena *arena)
-{
-    CLEANUP(buffer_done) struct buffer bytes = BUFFER(OUTPUT_TAIL_SIZE);
-
-    if (tail->total == 0)
-        return (struct bytes){0};
-    tail_read(tail, &bytes);
-    arena->failed |= bytes.failed;
-    return arena_bytes(arena, (struct bytes){(unsigned char *)bytes.data, bytes.length});
+    gist_read(said, &words);
+    if (words.length > 0)
+        buffer_printf(text, ": %s", words.data);
+    text->failed |= words.failed;
 }
 
 void ending_log_resident(const char *handler, int pid, const struct program_end *end, uint64_t jobs,

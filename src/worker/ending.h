@@ -8,9 +8,8 @@
 #include "job/outcome.h"
 #include "worker/execution.h"
 
-struct arena;
 struct buffer;
-struct tail;
+struct gist;
 
 /* What comes of a job whose run was stopped. */
 enum outcome_kind ending_of_stop(enum execution_stop why);
@@ -25,10 +24,7 @@ void ending_say_signal(struct buffer *text, int number);
 bool ending_is_error(enum outcome_kind kind);
 
 /* ": " and what the program had to say about it, if anything. */
-void ending_add_tail(struct buffer *text, const struct tail *tail);
-
-/* {NULL, 0} when there is nothing. */
-struct bytes ending_bytes(const struct tail *tail, struct arena *arena);
+void ending_add_words(struct buffer *text, const struct gist *said);
 
 /* The end of a resident that has done so many jobs, to the log. */
 void ending_log_resident(const char *handler, int pid, const struct program_end *end, uint64_t jobs,

@@ -22,6 +22,7 @@ enum execution_stop {
     STOP_CANCEL,     /* somebody asked for it */
     STOP_LOST_LEASE, /* the job may run elsewhere by now */
     STOP_DRAIN,      /* the pool goes down */
+    STOP_COMPANY,    /* another job of the same program had to be stopped */
 };
 
 struct execution_plan {

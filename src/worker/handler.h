@@ -15,6 +15,7 @@
 
 struct error;
 struct handler_config;
+struct handler_sharing;
 struct loop;
 struct plugins;
 struct process;
@@ -33,7 +34,8 @@ struct handler_job {
     bool payload_is_json;
     usec_t timeout; /* 0: none */
     usec_t kill_grace;
-    usec_t started_at; /* the database's time, for the record */
+    size_t output_size; /* so much of the end of what it prints is kept */
+    usec_t started_at;  /* the database's time, for the record */
     int worker;
 };
 
@@ -59,6 +61,9 @@ struct handler_report {
 
 void handler_report_done(struct handler_report *report);
 
+/* With the last progress, which is stored with the end: the pool may not have beaten since. */
+struct outcome handler_report_outcome(const struct handler_report *report);
+
 /* One of a job that was not started, through no fault of anybody's. */
 void handler_report_released(struct handler_report *report);
 
@@ -68,9 +73,20 @@ void handler_report_invalid(struct handler_report *report, const struct error *e
 /* One of a job that could not be started; `err` says why. */
 void handler_report_unstarted(struct handler_report *report, const struct error *err);
 
+/* One job in the hands of a kind that does not keep the worker waiting. */
+struct handler_run {
+    const struct handler_job *job;
+    const struct handler_listener *listener;
+    bool has_ended;
+    struct handler_report report; /* then */
+    void *own;                    /* of its kind, until then */
+};
+
 struct handler {
     const struct handler_config *config;
     const struct handler_kind *kind;
+    size_t
+        home; /* whose state it uses: its own number, or that of one before it that is the same */
     const void *prepared;        /* what its kind made of the config */
     const struct schema *schema; /* what payloads have to fit; NULL: anything goes */
 };
@@ -115,6 +131,28 @@ struct handler_kind {
     /* Called from the loop while it runs: shall end now, and must have ended after `grace`. */
     void (*stop)(void *state, const struct handler_place *place, enum execution_stop why,
                  usec_t grace);
+
+    /* For a kind that can have several jobs at a time; NULL for all others. */
+    const struct handler_sharing *sharing;
+};
+
+/* Nothing here waits for anything, and nothing but serve() makes a run end. */
+struct handler_sharing {
+    /* Whether two handlers can use one state. */
+    bool (*is_same)(const void *prepared, const void *other);
+
+    /* Whether a job of this handler can be begun now. */
+    bool (*has_room)(const void *prepared, const void *state);
+
+    /* The run stays where it is until it has ended. False when this worker cannot go on. */
+    bool (*begin)(const void *prepared, void *state, const struct handler_place *place,
+                  struct handler_run *run, struct error *err);
+
+    /* Called from the loop, for one of them: as stop(). */
+    void (*halt)(void *state, struct handler_run *run, enum execution_stop why, usec_t grace);
+
+    /* After each step of the loop. False when this worker cannot go on. */
+    bool (*serve)(void *state, struct error *err);
 };
 
 extern const struct handler_kind handler_command;

@@ -36,6 +36,19 @@ static bool prepare(const struct handler_config *config, struct arena *arena,
     return handler_out->kind->prepare(config, arena, &handler_out->prepared, err);
 }
 
+/* The first that can share its state with this one. */
+static size_t home_of(const struct handler *items, size_t index)
+{
+    const struct handler_sharing *sharing = items[index].kind->sharing;
+
+    for (size_t i = 0; sharing && i < index; i++) {
+        if (items[i].kind == items[index].kind &&
+            sharing->is_same(items[i].prepared, items[index].prepared))
+            return i;
+    }
+    return index;
+}
+
 bool handlers_prepare(const struct config *config, struct arena *arena,
                       const struct worker_handlers **handlers_out, struct error *err)
 {
@@ -47,6 +60,7 @@ bool handlers_prepare(const struct config *config, struct arena *arena,
     for (size_t i = 0; i < config->handler_count; i++) {
         if (!prepare(&config->handlers[i], arena, &items[i], err))
             return error_prefix(err, "handler '%s'", config->handlers[i].pattern);
+        items[i].home = home_of(items, i);
     }
     *handlers = (struct worker_handlers){items, config->handler_count};
     *handlers_out = handlers;
@@ -75,6 +89,16 @@ void handler_report_unstarted(struct handler_report *report, const struct error 
     report->could_not_start = true;
     report->outcome.error = arena_text(&report->arena, err->text);
     report->outcome.run.error = report->outcome.error;
+}
+
+struct outcome handler_report_outcome(const struct handler_report *report)
+{
+    struct outcome outcome = report->outcome;
+
+    outcome.has_progress = report->progress_percent >= 0;
+    outcome.progress_percent = report->progress_percent;
+    outcome.progress_text = report->progress_text;
+    return outcome;
 }
 
 void handler_report_done(struct handler_report *report)

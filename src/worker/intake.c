@@ -41,31 +41,43 @@ static bool start_racked(const struct process *process, struct hold hold, struct
     return was_read || !*started_out;
 }
 
-/* Tasks that were taken back may lie in front of the one that is looked for. */
-static bool start_sent(const struct process *process, struct arena *arena, struct task *task_out,
+/* Tasks that were taken back may lie in front of the one that is looked for; and so may one that
+ * was not looked at, when another worker was quicker. If that may not be taken now it is dropped:
+ * the dispatcher takes back what was received and not started. */
+static bool start_sent(const struct intake *intake, struct arena *arena, struct task *task_out,
                        bool *started_out, struct error *err)
 {
+    const struct process *process = intake->process;
     enum delivery delivery;
 
     do {
         delivery = task_receive(process->tasks, arena, task_out, err);
-        *started_out = delivery == DELIVERY_DONE && start(process, task_out->hold);
+        *started_out = delivery == DELIVERY_DONE &&
+                       intake->may_take(intake->context, task_out->handler) &&
+                       start(process, task_out->hold);
     } while (delivery == DELIVERY_DONE && !*started_out);
     if (delivery == DELIVERY_CLOSED)
         return error_set(err, TH_E_INTERNAL, "nobody is there to hand out jobs");
     return delivery != DELIVERY_FAILED;
 }
 
-bool intake_start(const struct process *process, struct arena *arena, struct task *task_out,
+bool intake_start(struct intake *intake, struct arena *arena, struct task *task_out,
                   bool *started_out, struct error *err)
 {
-    struct hold hold;
-    bool is_sent;
+    const struct process *process = intake->process;
+    struct rack_head head;
 
     *started_out = false;
-    while (!*started_out && rack_next(process->rack, process->leases, &hold, &is_sent)) {
-        if (is_sent ? !start_sent(process, arena, task_out, started_out, err)
-                    : !start_racked(process, hold, arena, task_out, started_out, err))
+    intake->blocker = HOLD_NONE;
+    while (!*started_out && rack_look(process->rack, process->leases, &head)) {
+        if (!intake->may_take(intake->context, head.handler)) {
+            intake->blocker = head.hold;
+            return true;
+        }
+        rack_pass(process->rack);
+        if (head.is_in_socket
+                ? !start_sent(intake, arena, task_out, started_out, err)
+                : !start_racked(process, head.hold, arena, task_out, started_out, err))
             return false;
     }
     return true;

@@ -6,14 +6,25 @@
 
 #include "base/base.h"
 
+#include "process/lease_table.h"
+
 struct arena;
 struct error;
 struct process;
 struct task;
 
+/* What a worker goes by. */
+struct intake {
+    const struct process *process;
+    bool (*may_take)(void *context, size_t handler); /* a task of that handler, now */
+    void *context;
+    struct hold
+        blocker; /* the task that stands in the way; HOLD_NONE: none did, at the last look */
+};
+
 /* The next one that nobody else has is started by this worker; it points into the arena. False in
- * *started_out: there is none. */
-bool intake_start(const struct process *process, struct arena *arena, struct task *task_out,
+ * *started_out: there is none, or the first may not be taken now. */
+bool intake_start(struct intake *intake, struct arena *arena, struct task *task_out,
                   bool *started_out, struct error *err) MUST_CHECK;
 
 #endif

@@ -55,6 +55,7 @@ static enum th_outcome outcome_of(const struct handler_report *report)
     case OUTCOME_FAILED:
     case OUTCOME_RELEASED:
     case OUTCOME_CANCELLED:
+    case OUTCOME_ASIDE:
         return TH_RETRY;
     }
     abort(); /* an outcome of no known kind */
@@ -147,6 +148,10 @@ static bool overrule(struct passage *passage, enum th_outcome outcome, struct er
         report.outcome.run = inner->outcome.run;
         report.outcome.run.error = why;
         report.outcome.output = arena_bytes(&report.arena, inner->outcome.output);
+        if (report.progress_percent < 0) {
+            report.progress_percent = inner->progress_percent;
+            report.progress_text = arena_text(&report.arena, inner->progress_text);
+        }
         handler_report_done(&passage->report);
     }
     passage->report = report;

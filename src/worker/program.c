@@ -419,9 +419,15 @@ bool program_is_fatal(const struct error *err)
     return err->code == TH_E_INTERNAL || err->code == TH_E_NO_MEMORY;
 }
 
+bool program_takes_input(const struct program *program)
+{
+    return program->phase == PROGRAM_RUNNING && program->unsent.length == 0 &&
+           program->pipes[STREAM_INPUT].watch.fd >= 0;
+}
+
 bool program_send(struct program *program, struct bytes input, struct error *err)
 {
-    assert(program->stays && program->unsent.length == 0);
+    assert(program->stays && program_takes_input(program));
     program->unsent = input;
     send_input(&program->pipes[STREAM_INPUT]);
     return watch_input(program, err);

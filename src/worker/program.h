@@ -93,6 +93,7 @@ bool program_start(struct program *program, struct spawn *spawn, struct bytes in
 bool program_is_fatal(const struct error *err);
 
 /* More input for one that stays, once all before it is sent. */
+bool program_takes_input(const struct program *program);
 bool program_send(struct program *program, struct bytes input, struct error *err) MUST_CHECK;
 void program_close_input(struct program *program); /* what is not sent never will be */
 

@@ -1,187 +1,45 @@
 /*
  * resident.c - a program that stays: one JSON line per job.
  *
- * program.c runs it, resident_line.c knows what is said, turn.c makes an outcome of it; what is
- * here gives it one job after the other. Between two jobs it stays watched: what it prints is
- * logged without a job, and its end is noticed.
+ * program.c runs it, feed.c has the lines on their way to it, resident_voice.c hears what it says,
+ * turn.c makes an outcome of it; what is here gives it jobs and takes them back. Between two jobs
+ * it stays watched: what it prints is logged without a job, and its end is noticed.
  *
  * Invariants:
- *   - It has at most one job, and gets the next only when that has its answer. A line that does not
- *     fit ends the program: nobody could tell which job its next line is for.
- *   - Once a job has its answer, nothing that happens later in the same step changes it.
+ *   - It has no more jobs than any of their handlers allows.
+ *   - A job that was not given to it waits for a program that is about to end; everything else is
+ *     decided in resident_serve(), outside of the loop's callbacks.
  *   - The pipes are watched as long as it lives: a job costs one write and one read.
  */
 #include "worker/resident.h"
 
 #include "base/arena.h"
-#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/excerpt.h"
 #include "base/log.h"
-#include "process/loop.h"
-#include "worker/answered.h"
 #include "worker/ending.h"
-#include "worker/output.h"
-#include "worker/program.h"
 #include "worker/resident_line.h"
-#include "worker/restarts.h"
-#include "worker/speech.h"
-#include "worker/turn.h"
+#include "worker/resident_state.h"
 #include "worker/variables.h"
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define TASK_MAX     (2 * JOB_PAYLOAD_MAX) /* as base64 it is a third longer */
-#define TASK_KEPT    ((size_t)1 << 20)     /* of memory, for the next one */
+#define LINE_MAX     (2 * JOB_PAYLOAD_MAX) /* as base64 it is a third longer */
+#define BACKLOG_MAX  ((size_t)1 << 20)     /* unread: then it gets no more jobs for now */
+#define FEED_MAX     (LINE_MAX + 2 * BACKLOG_MAX)
 #define END_PATIENCE (500 * USEC_PER_MSEC) /* for one whose pipe has closed to end by itself */
 #define END_GRACE    (500 * USEC_PER_MSEC) /* and then, with its worker, for one that is told to */
 
-struct resident {
-    const struct resident_plan *plan;
-    struct loop *loop;
-    struct program program;
-    struct turn slot;
-    struct turn *turn; /* the slot, or NULL: it has no job */
-    struct answered answered;
-    struct buffer task;  /* the line for its job */
-    struct buffer line;  /* of its stdout, so far */
-    struct output error; /* its stderr */
-    struct loop_timer deadline, patience;
-    usec_t kill_grace;
-    usec_t lines_allowed_at; /* in the log, between jobs */
-    struct restarts restarts;
-    bool is_closing;
-};
-
-/* ---- what it says ---- */
-
-/* Ends one that broke the rules. */
-static void accuse(struct resident *resident, const struct error *err)
-{
-    struct turn *turn = resident->turn;
-
-    if (turn && turn_is_open(turn))
-        turn->fault = arena_text(turn->arena, err->text);
-    else
-        log_warning("resident_fault", "handler=%s error=%s", resident->plan->name, err->text);
-    program_stop(&resident->program, resident->kill_grace);
-}
-
-static bool is_blank(const struct buffer *line)
-{
-    return line->length == strspn(buffer_str(line), " \t\r");
-}
-
-static struct bytes line_of(const struct resident *resident)
-{
-    return (struct bytes){(unsigned char *)resident->line.data, resident->line.length};
-}
-
-static bool read_line(struct resident *resident, struct error *err)
-{
-    CLEANUP(arena_done) struct arena arena = {0};
-    struct turn *turn = resident->turn;
-    struct answer answer;
-
-    if (!turn || turn->has_answer)
-        return error_set(err, TH_E_INVALID, "nobody had asked");
-    if (!resident_line_read(line_of(resident), turn->job->id, &arena, &answer, err))
-        return false;
-    turn_take(turn, &answer);
-    if (turn->has_answer)
-        answered_note(&resident->answered, turn->job->id);
-    return true;
-}
-
-/* Said about a job that it has answered, while it has another, which goes on. */
-static bool is_late(const struct resident *resident)
-{
-    const struct turn *turn = resident->turn;
-
-    if (!turn || turn->has_answer ||
-        !answered_concerns(&resident->answered, line_of(resident), turn->job->id))
-        return false;
-    log_warning("resident_fault", "handler=%s error=%s", resident->plan->name,
-                "wrote a line about a job that it had answered: it is ignored");
-    return true;
-}
-
-static void take_line(struct resident *resident)
-{
-    char shown[EXCERPT_SIZE];
-    struct error err, fault;
-
-    if (is_blank(&resident->line) || read_line(resident, &err) || is_late(resident))
-        return;
-    error_set(&fault, err.code, "wrote a line that is no answer: %s: %s", err.text,
-              excerpt_of(resident->line.data, shown));
-    accuse(resident, &fault);
-}
-
-/* Who has to end is not listened to. */
-static bool is_deaf(const struct resident *resident)
-{
-    return resident->program.is_stopping || resident->line.failed ||
-           (resident->turn && resident->turn->fault);
-}
-
-static void hear_output(struct resident *resident, struct bytes data)
-{
-    struct buffer *line = &resident->line;
-    struct error err;
-
-    while (data.length > 0 && !is_deaf(resident)) {
-        const unsigned char *newline = memchr(data.data, '\n', data.length);
-        const size_t length = newline ? (size_t)(newline - data.data) : data.length;
-
-        buffer_add(line, data.data, length);
-        if (!buffer_ok(line, &err)) {
-            error_prefix(&err, "wrote a line that is no answer");
-            accuse(resident, &err);
-        }
-        if (!newline || line->failed)
-            return;
-        take_line(resident);
-        buffer_clear(line);
-        data = (struct bytes){newline + 1, data.length - length - 1};
-    }
-}
-
-static void hear_error_line(void *context, struct bytes line, uint64_t dropped)
-{
-    struct resident *resident = context;
-    const struct turn *turn = resident->turn;
-    char text[OUTPUT_LINE_MAX + 1];
-
-    if (turn && turn->listener->line)
-        turn->listener->line(turn->listener->context, true, line, dropped);
-    else if (!turn && speech_is_allowed(&resident->lines_allowed_at, clock_boot()))
-        log_info("resident_output", "handler=%s line=%s", resident->plan->name,
-                 speech_text(line, text));
-}
-
-static void hear_error(struct resident *resident, struct bytes data)
-{
-    const struct turn *turn = resident->turn;
-
-    if (turn && turn->listener->output)
-        turn->listener->output(turn->listener->context, data);
-    output_add(&resident->error, data);
-}
-
-static void hear(void *context, enum program_stream stream, struct bytes data)
-{
-    if (stream == STREAM_OUTPUT)
-        hear_output(context, data);
-    else
-        hear_error(context, data);
-}
-
 /* ---- its end ---- */
+
+static void end_program(struct resident *resident, enum execution_stop why, usec_t grace)
+{
+    if (why != STOP_TIMEOUT)
+        resident->is_excused = true;
+    program_stop(&resident->program, grace);
+}
 
 /* It may be about to end: then its exit code says more. */
 static void note_closed(void *context, enum program_stream stream)
@@ -202,62 +60,80 @@ static void lose_patience(void *context)
         return;
     }
     error_set(&err, TH_E_INVALID, "closed its stdin or stdout");
-    accuse(resident, &err);
+    resident_accuse(resident, &err);
 }
 
-static bool was_asked_to_end(const struct resident *resident)
+/* A program that was of use and ended before it read a job is started anew for that. */
+static void note_in_turn(struct resident *resident, struct turn *turn, uint64_t read)
 {
-    const struct turn *turn = resident->turn;
-
-    return resident->is_closing || (turn && turn->stop != STOP_NONE && turn->stop != STOP_TIMEOUT);
+    turn->end = resident->program.end;
+    turn->is_dead = true;
+    turn->read_nothing = read <= turn->line_from;
+    if (turn_is_open(turn) && resident->program.is_stopping)
+        turn_set_stop(turn, STOP_COMPANY);
+    if (resident->answered.count > 0 && turn_was_missed(turn))
+        turn->is_given = turn->is_dead = false;
 }
 
-static void note_death(struct resident *resident)
+static void note_in_turns(struct resident *resident)
 {
-    if (!was_asked_to_end(resident))
-        restarts_note_death(&resident->restarts, resident->program.end.wall,
-                            resident->answered.count > 0, clock_boot());
-}
+    const uint64_t read = feed_read(&resident->feed, &resident->program);
 
-static void note_in_turn(struct resident *resident)
-{
-    struct turn *turn = resident->turn;
-    const struct program *program = &resident->program;
-
-    turn->end = program->end;
-    turn->is_dead = !turn->has_answer;
-    turn->read_nothing = program_unread(program) == resident->task.length - program->unsent.length;
+    for (struct turn *turn = resident->first; turn; turn = turn->next) {
+        if (turn->is_given && !turn->has_answer)
+            note_in_turn(resident, turn, read);
+    }
 }
 
 /* All that there is to know of one that has ended. */
 static void bury(struct resident *resident)
 {
-    program_read_rest(&resident->program);
+    struct program *program = &resident->program;
+    const bool was_asked_to = resident->is_closing || resident->is_excused;
+
+    program_read_rest(program);
     output_end(&resident->error);
-    if (resident->turn && resident->turn->is_given)
-        note_in_turn(resident);
-    note_death(resident);
-    ending_log_resident(resident->plan->name, resident->program.child.pid, &resident->program.end,
-                        resident->answered.count, was_asked_to_end(resident));
+    note_in_turns(resident);
+    if (!was_asked_to)
+        restarts_note_death(&resident->restarts, program->end.wall, resident->answered.count > 0,
+                            clock_boot());
+    ending_log_resident(resident->plan->name, program->child.pid, &program->end,
+                        resident->answered.count, was_asked_to);
     loop_clear_timer(resident->loop, &resident->patience);
     buffer_clear(&resident->line);
-    program_finish(&resident->program);
+    program_finish(program);
 }
 
-/* In the midst of a job, whoever waits for its answer looks after it. */
+/* While it has jobs, whoever serves them looks after it. */
 static void has_ended(void *context)
 {
     struct resident *resident = context;
 
-    if (!resident->turn)
+    if (resident->count == 0)
         bury(resident);
 }
 
 /* ---- its start ---- */
 
-static struct bytes task_of(const struct resident *resident)
+static void give(struct turn *turn)
 {
-    return (struct bytes){(unsigned char *)resident->task.data, resident->task.length};
+    struct resident *resident = turn->resident;
+
+    turn_give(turn);
+    turn->line_from = feed_end(&resident->feed);
+    resident_line_write(turn->job, clock_wall(), feed_line(&resident->feed));
+    turn->line_to = feed_end(&resident->feed);
+    turn->cpu_before =
+        resident->program.phase == PROGRAM_RUNNING ? clock_cpu_of(resident->program.child.pid) : 0;
+}
+
+static bool give_all(struct resident *resident, struct error *err)
+{
+    for (struct turn *turn = resident->first; turn; turn = turn->next) {
+        if (!turn->is_given)
+            give(turn);
+    }
+    return buffer_ok(feed_line(&resident->feed), err);
 }
 
 static bool start(struct resident *resident, struct error *err)
@@ -266,11 +142,16 @@ static bool start(struct resident *resident, struct error *err)
     const struct command *command = &resident->plan->command;
     const char *const *environment;
 
-    if (!variables_build_lasting(command, resident->turn->job->pool_id, &arena, &environment, err))
+    if (!restarts_check(&resident->restarts, resident->plan->name, clock_boot(), err) ||
+        !variables_build_lasting(command, resident->first->job->pool_id, &arena, &environment, err))
+        return false;
+    resident->answered = (struct answered){0};
+    resident->is_broken = resident->is_excused = false;
+    feed_reset(&resident->feed);
+    if (!give_all(resident, err))
         return false;
     struct spawn spawn = command_spawn(command, resident->plan->argv, environment);
-    resident->answered = (struct answered){0};
-    if (!program_start(&resident->program, &spawn, task_of(resident), err)) {
+    if (!program_start(&resident->program, &spawn, feed_first(&resident->feed), err)) {
         program_finish(&resident->program);
         return false;
     }
@@ -279,136 +160,137 @@ static bool start(struct resident *resident, struct error *err)
     return true;
 }
 
-static bool start_if_due(struct resident *resident, struct error *err)
+/* What it would have been given is not to blame. */
+static void fail_to_start(struct resident *resident, const struct error *err)
 {
-    return restarts_check(&resident->restarts, resident->plan->name, clock_boot(), err) &&
-           start(resident, err);
-}
+    while (resident->first) {
+        struct handler_run *run = resident->first->run;
 
-static bool hand_over(struct resident *resident, struct error *err)
-{
-    struct program *program = &resident->program;
-
-    turn_give(resident->turn);
-    if (program->phase == PROGRAM_IDLE)
-        return start_if_due(resident, err);
-    resident->turn->cpu_before = clock_cpu_of(program->child.pid);
-    return program_send(program, task_of(resident), err);
+        handler_report_done(&run->report);
+        handler_report_unstarted(&run->report, err);
+        run->has_ended = true;
+        resident_remove_turn(resident, resident->first);
+    }
 }
 
 /* ---- a job ---- */
 
-static void time_is_up(void *context)
-{
-    struct resident *resident = context;
-
-    resident_stop(resident, STOP_TIMEOUT, resident->kill_grace);
-}
-
-static bool step(struct resident *resident, struct error *err)
-{
-    if (!loop_step(resident->loop, err))
-        return false;
-    if (resident->program.failed)
-        *err = resident->program.failure;
-    return !resident->program.failed;
-}
-
-static bool is_ending(const struct program *program)
-{
-    return program->phase == PROGRAM_CLEARING ||
-           (program->phase == PROGRAM_RUNNING && program->is_stopping);
-}
-
-/* One that was told to end between two jobs may still be about to. */
-static bool await_end(struct resident *resident, struct error *err)
-{
-    while (is_ending(&resident->program)) {
-        if (!step(resident, err))
-            return false;
-    }
-    if (resident->program.phase == PROGRAM_ENDED)
-        bury(resident);
-    return true;
-}
-
-static bool await_answer(struct resident *resident, struct error *err)
-{
-    while (resident->program.phase != PROGRAM_ENDED && !resident->turn->has_answer) {
-        if (!step(resident, err))
-            return false;
-    }
-    if (resident->program.phase == PROGRAM_ENDED)
-        bury(resident);
-    return true;
-}
-
-/* One that ended by itself after an answer, just before this job came, is started anew for it. */
-static bool work(struct resident *resident, struct error *err)
-{
-    struct turn *turn = resident->turn;
-    bool has_worked;
-
-    if (!await_end(resident, err))
-        return false;
-    do {
-        if (turn->stop != STOP_NONE)
-            return true;
-        if (!hand_over(resident, err) || !await_answer(resident, err))
-            return false;
-        has_worked = resident->answered.count > 0;
-    } while (has_worked && turn_was_missed(turn));
-    return true;
-}
-
-static bool work_and_judge(struct resident *resident, struct handler_report *report,
-                           struct error *err)
-{
-    struct turn *turn = resident->turn;
-
-    if (work(resident, err)) {
-        turn_end(turn, &resident->program);
-        turn_judge(turn, &resident->error.tail, report);
-        return !report->arena.failed || error_no_memory(err);
-    }
-    if (program_is_fatal(err))
-        return error_prefix(err, "run job %s", turn->job->id);
-    handler_report_done(report);
-    handler_report_unstarted(report, err);
-    return true;
-}
-
-static void begin_turn(struct resident *resident, const struct handler_job *job)
-{
-    resident->kill_grace = job->kill_grace;
-    resident->error.tail.total = 0;
-    buffer_clear(&resident->task);
-    resident_line_write(job, clock_wall(), &resident->task);
-    if (job->timeout > 0)
-        loop_set_timer(resident->loop, &resident->deadline, clock_boot() + job->timeout);
-}
-
 /* What it has not read of a job would be taken for the start of the next. */
-static void check_input(struct resident *resident)
+static void check_input(struct resident *resident, const struct turn *turn)
 {
     struct program *program = &resident->program;
     struct error err;
 
-    if (program->phase != PROGRAM_RUNNING || program->unsent.length == 0)
+    if (program->phase != PROGRAM_RUNNING || feed_sent(&resident->feed, program) >= turn->line_to)
         return;
     error_set(&err, TH_E_INVALID, "answered before it had read its job");
-    accuse(resident, &err);
+    resident_accuse(resident, &err);
     program_close_input(program);
 }
 
-static void end_turn(struct resident *resident)
+/* Nor would one that has one job at a time know what to make of a wish to stop the last one. */
+static void check_wish(struct resident *resident, const struct turn *turn)
 {
-    check_input(resident);
-    loop_clear_timer(resident->loop, &resident->deadline);
-    if (resident->task.capacity > TASK_KEPT)
-        buffer_done(&resident->task);
-    resident->turn = NULL;
+    const struct program *program = &resident->program;
+
+    if (turn->cancel_to > 0 && turn->concurrency == 1 && program->phase == PROGRAM_RUNNING &&
+        feed_read(&resident->feed, program) < turn->cancel_to)
+        end_program(resident, turn->stop, resident->kill_grace);
 }
+
+static bool end_turn(struct resident *resident, struct turn *turn, struct error *err)
+{
+    struct handler_report *report = &turn->run->report;
+
+    if (turn->has_answer) {
+        check_input(resident, turn);
+        check_wish(resident, turn);
+    }
+    turn_end(turn, &resident->program);
+    turn_judge(turn, report);
+    turn->run->has_ended = true;
+    const bool has_memory = !report->arena.failed;
+    resident_remove_turn(resident, turn);
+    return has_memory || error_no_memory(err);
+}
+
+static bool end_turns(struct resident *resident, struct error *err)
+{
+    for (struct turn *turn = resident->first, *next; turn; turn = next) {
+        next = turn->next;
+        if (turn_is_over(turn) && !end_turn(resident, turn, err))
+            return false;
+    }
+    return true;
+}
+
+static bool has_waiting(const struct resident *resident)
+{
+    const struct turn *turn = resident->first;
+
+    while (turn && turn->is_given)
+        turn = turn->next;
+    return turn != NULL;
+}
+
+/* One that is about to end gets nothing. */
+static bool give_waiting(struct resident *resident, struct error *err)
+{
+    const struct program *program = &resident->program;
+
+    if (!has_waiting(resident))
+        return true;
+    if (program->phase == PROGRAM_RUNNING)
+        return program->is_stopping || give_all(resident, err);
+    if (program->phase != PROGRAM_IDLE || start(resident, err))
+        return true;
+    if (program_is_fatal(err))
+        return error_prefix(err, "run job %s", resident->first->job->id);
+    fail_to_start(resident, err);
+    return true;
+}
+
+/* ---- stopping one ---- */
+
+static void ask_to_stop(struct turn *turn, enum execution_stop why, usec_t grace)
+{
+    struct resident *resident = turn->resident;
+
+    if (!turn_is_open(turn))
+        return;
+    turn_set_stop(turn, why);
+    if (!turn->is_given)
+        return;
+    resident_line_cancel(turn->job->id, feed_line(&resident->feed));
+    turn->cancel_to = feed_end(&resident->feed);
+    loop_set_timer(resident->loop, &turn->timer, clock_boot() + grace);
+}
+
+static void halt(struct turn *turn, enum execution_stop why, usec_t grace)
+{
+    assert(why != STOP_NONE);
+    if (turn->has_answer)
+        return;
+    if (why == STOP_TIMEOUT || why == STOP_CANCEL) {
+        ask_to_stop(turn, why, grace);
+        return;
+    }
+    turn_set_stop(turn, why);
+    if (turn->is_given)
+        end_program(turn->resident, why, grace);
+}
+
+static void time_is_up(void *context)
+{
+    struct turn *turn = context;
+
+    if (turn->stop == STOP_NONE)
+        halt(turn, STOP_TIMEOUT, turn->resident->kill_grace);
+    else
+        end_program(turn->resident, turn->stop, 0);
+}
+
+/* ---- what others call ---- */
 
 bool resident_open(const struct resident_plan *plan, const struct handler_place *place,
                    struct resident **resident_out, struct error *err)
@@ -420,17 +302,16 @@ bool resident_open(const struct resident_plan *plan, const struct handler_place 
     *resident = (struct resident){
         .plan = plan,
         .loop = place->loop,
-        .task = BUFFER(TASK_MAX),
         .line = BUFFER(RESIDENT_LINE_MAX),
-        .error = {.line = hear_error_line, .context = resident},
-        .deadline = {.call = time_is_up, .context = resident},
+        .error = {.line = resident_hear_error_line, .context = resident},
         .patience = {.call = lose_patience, .context = resident},
     };
+    feed_init(&resident->feed, FEED_MAX);
     resident->program = (struct program){
         .programs = execution_programs(place->execution),
         .stays = true,
         .stream_count = STREAM_ERROR + 1,
-        .received = hear,
+        .received = resident_hear,
         .closed = note_closed,
         .ended = has_ended,
         .context = resident,
@@ -439,11 +320,22 @@ bool resident_open(const struct resident_plan *plan, const struct handler_place 
     return true;
 }
 
+static bool step(struct resident *resident, struct error *err)
+{
+    if (!loop_step(resident->loop, err))
+        return false;
+    if (resident->program.failed)
+        *err = resident->program.failure;
+    return !resident->program.failed;
+}
+
 static void see_off(struct resident *resident)
 {
     struct program *program = &resident->program;
     struct error err;
 
+    if (program->phase == PROGRAM_ENDED)
+        bury(resident);
     if (program->phase == PROGRAM_IDLE)
         return;
     program_close_input(program);
@@ -459,36 +351,88 @@ void resident_close(struct resident **resident)
     if (!*resident)
         return;
     (*resident)->is_closing = true;
+    resident_forget_turns(*resident);
     see_off(*resident);
-    buffer_done(&(*resident)->task);
+    feed_done(&(*resident)->feed);
     buffer_done(&(*resident)->line);
     free(*resident);
     *resident = NULL;
 }
 
-bool resident_run(struct resident *resident, const struct handler_job *job,
-                  const struct handler_listener *listener, struct handler_report *report_out,
-                  struct error *err)
+bool resident_has_room(const struct resident *resident, const struct resident_plan *plan)
 {
-    *report_out = (struct handler_report){0};
-    resident->slot = turn_begin(resident->plan->name, job, listener, &report_out->arena);
-    resident->turn = &resident->slot;
-    begin_turn(resident, job);
-    const bool ran = buffer_ok(&resident->task, err) && work_and_judge(resident, report_out, err);
-    end_turn(resident);
-    if (!ran)
-        handler_report_done(report_out);
-    return ran;
+    const struct program *program = &resident->program;
+    const size_t limit = plan->concurrency < resident->limit ? plan->concurrency : resident->limit;
+
+    if (resident->count == 0)
+        return true;
+    return resident->count < limit && resident->asked == 0 && !resident->is_broken &&
+           program->phase == PROGRAM_RUNNING && !program->is_stopping &&
+           feed_end(&resident->feed) - feed_sent(&resident->feed, program) < BACKLOG_MAX;
+}
+
+bool resident_begin(struct resident *resident, const struct resident_plan *plan,
+                    struct handler_run *run, struct error *err)
+{
+    struct turn *turn = calloc(1, sizeof *turn);
+
+    if (!turn)
+        return error_no_memory(err);
+    run->has_ended = false;
+    run->report = (struct handler_report){0};
+    run->own = turn;
+    turn_begin(turn, plan->name, run);
+    turn->resident = resident;
+    turn->concurrency = plan->concurrency;
+    turn->timer = (struct loop_timer){.call = time_is_up, .context = turn};
+    resident->kill_grace = run->job->kill_grace;
+    resident_add_turn(resident, turn);
+    if (run->job->timeout > 0)
+        loop_set_timer(resident->loop, &turn->timer, turn->began + run->job->timeout);
+    return resident_serve(resident, err);
+}
+
+void resident_halt(struct resident *resident, struct handler_run *run, enum execution_stop why,
+                   usec_t grace)
+{
+    (void)resident;
+    if (run->own)
+        halt(run->own, why, grace);
+}
+
+bool resident_serve(struct resident *resident, struct error *err)
+{
+    const struct program *program = &resident->program;
+
+    if (program->failed) {
+        *err = program->failure;
+        return error_prefix(err, "serve resident %s", resident->plan->name);
+    }
+    if (program->phase == PROGRAM_ENDED)
+        bury(resident);
+    return end_turns(resident, err) && give_waiting(resident, err) &&
+           feed_push(&resident->feed, &resident->program, err);
+}
+
+bool resident_run(struct resident *resident, const struct resident_plan *plan,
+                  const struct handler_job *job, const struct handler_listener *listener,
+                  struct handler_report *report_out, struct error *err)
+{
+    struct handler_run run = {.job = job, .listener = listener};
+    bool works = resident_begin(resident, plan, &run, err);
+
+    while (works && !run.has_ended)
+        works = loop_step(resident->loop, err) && resident_serve(resident, err);
+    if (!works) {
+        resident_forget_turns(resident);
+        handler_report_done(&run.report);
+    }
+    *report_out = run.report;
+    return works;
 }
 
 void resident_stop(struct resident *resident, enum execution_stop why, usec_t grace)
 {
-    struct turn *turn = resident->turn;
-
-    assert(why != STOP_NONE);
-    if (!turn || turn->has_answer)
-        return;
-    program_stop(&resident->program, grace);
-    if (turn_is_open(turn))
-        turn->stop = why;
+    for (struct turn *turn = resident->first; turn; turn = turn->next)
+        halt(turn, why, grace);
 }

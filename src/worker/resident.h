@@ -1,22 +1,24 @@
 /*
  * resident.h - a program that stays: one JSON line per job to its stdin, its answers from its
- * stdout.
+ * stdout. All handlers of a worker that would start the same program have one of them together.
  *
  *     not started --first job--> running --answer--> running --…
  *          ^                        |
- *          `--- it dies, breaks the protocol, overruns the timeout, or its job is stopped
+ *          `--- it dies, breaks the protocol, or does not stop a job that it was asked to stop
  *
- * and what becomes of its job:
+ * and what becomes of its jobs:
  *
- *     an answer                     as it says
- *     a line that is none           failed, naming it; the program is ended
- *     its end, before it answered   failed; not started when it had read nothing of the job
- *     timeout                       failed; the program is ended
- *     stopped on request            cancelled or released; the program is ended
+ *     an answer                     as it says, for the job that it names
+ *     a line that is none           all have failed, naming it; the program is ended
+ *     its end, before it answered   all have failed; not started those of which it had read nothing
+ *     timeout, cancel               it is asked to stop that job, and has kill_grace to answer;
+ * then it is killed. That job has failed or is cancelled, whatever it says, unless what was to be
+ * cancelled is done; the others are released a lost lease, a drain         the program is ended;
+ * all are released
  *
  * A job is reported when nobody works on it any more: a program that has to end has ended by then.
- * One that ended between two jobs is started anew with the next. One that has to
- * wait for that, as restarts.h says, holds nobody up: a job that comes meanwhile is given back.
+ * One that ended between two jobs is started anew with the next. One that has to wait for that, as
+ * restarts.h says, holds nobody up: a job that comes meanwhile is given back.
  */
 #ifndef WORKER_RESIDENT_H
 #define WORKER_RESIDENT_H
@@ -25,10 +27,12 @@
 #include "worker/command.h"
 #include "worker/handler.h"
 
+/* Of a handler. */
 struct resident_plan {
-    const char *name; /* of the handler */
+    const char *name;
     const char *const *argv;
     struct command command; /* all else of what to run */
+    size_t concurrency;     /* how many jobs it may have while it has one of this handler */
 };
 
 struct resident;
@@ -36,15 +40,30 @@ struct resident;
 bool resident_open(const struct resident_plan *plan, const struct handler_place *place,
                    struct resident **resident_out, struct error *err) MUST_CHECK;
 
-/* Its stdin ends; if it does not end by itself soon, it is stopped. */
+/* Its stdin ends; if it does not end by itself soon, it is stopped. What it has is forgotten. */
 void resident_close(struct resident **resident);
 
-/* One job to its end. False when this process cannot go on. */
-bool resident_run(struct resident *resident, const struct handler_job *job,
-                  const struct handler_listener *listener, struct handler_report *report_out,
-                  struct error *err) MUST_CHECK;
+/* For a job of the handler with that plan. There always is for the first one. */
+bool resident_has_room(const struct resident *resident, const struct resident_plan *plan);
 
-/* Called from the loop while it has a job. */
+/* Gives it a job. The run stays where it is until it has ended, by resident_serve() or, when the
+ * program cannot be started, here. False when this process cannot go on. */
+bool resident_begin(struct resident *resident, const struct resident_plan *plan,
+                    struct handler_run *run, struct error *err) MUST_CHECK;
+
+/* Called from the loop: one of its jobs shall stop. */
+void resident_halt(struct resident *resident, struct handler_run *run, enum execution_stop why,
+                   usec_t grace);
+
+/* After each step of the loop while it has jobs. False when this process cannot go on. */
+bool resident_serve(struct resident *resident, struct error *err) MUST_CHECK;
+
+/* One job alone, to its end. False when this process cannot go on. */
+bool resident_run(struct resident *resident, const struct resident_plan *plan,
+                  const struct handler_job *job, const struct handler_listener *listener,
+                  struct handler_report *report_out, struct error *err) MUST_CHECK;
+
+/* Called from the loop while it has jobs: all of them shall stop. */
 void resident_stop(struct resident *resident, enum execution_stop why, usec_t grace);
 
 #endif

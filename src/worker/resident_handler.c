@@ -24,6 +24,7 @@ static bool prepare(const struct handler_config *config, struct arena *arena,
         return error_no_memory(err);
     plan->name = config->pattern;
     plan->argv = config->resident.argv;
+    plan->concurrency = (size_t)config->concurrency;
     return command_config_read(config, &config->resident, arena, &plan->command, err);
 }
 
@@ -48,9 +49,8 @@ static bool run(const void *prepared, void *state, const struct handler_place *p
                 const struct handler_job *job, const struct handler_listener *listener,
                 struct handler_report *report_out, struct error *err)
 {
-    (void)prepared;
     lifeline_outside(place->process);
-    return resident_run(state, job, listener, report_out, err);
+    return resident_run(state, prepared, job, listener, report_out, err);
 }
 
 static void stop(void *state, const struct handler_place *place, enum execution_stop why,
@@ -60,6 +60,43 @@ static void stop(void *state, const struct handler_place *place, enum execution_
     resident_stop(state, why, grace);
 }
 
+static bool is_same(const void *prepared, const void *other)
+{
+    const struct resident_plan *a = prepared, *b = other;
+
+    return command_config_is_same(a->argv, &a->command, b->argv, &b->command);
+}
+
+static bool has_room(const void *prepared, const void *state)
+{
+    return resident_has_room(state, prepared);
+}
+
+static bool begin(const void *prepared, void *state, const struct handler_place *place,
+                  struct handler_run *run, struct error *err)
+{
+    lifeline_outside(place->process);
+    return resident_begin(state, prepared, run, err);
+}
+
+static void halt(void *state, struct handler_run *run, enum execution_stop why, usec_t grace)
+{
+    resident_halt(state, run, why, grace);
+}
+
+static bool serve(void *state, struct error *err)
+{
+    return resident_serve(state, err);
+}
+
+static const struct handler_sharing sharing = {
+    .is_same = is_same,
+    .has_room = has_room,
+    .begin = begin,
+    .halt = halt,
+    .serve = serve,
+};
+
 const struct handler_kind handler_resident = {
     .name = "resident",
     .is_for = is_for,
@@ -68,4 +105,5 @@ const struct handler_kind handler_resident = {
     .close = close_state,
     .run = run,
     .stop = stop,
+    .sharing = &sharing,
 };

@@ -6,7 +6,6 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "base/excerpt.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/text.h"
@@ -38,6 +37,17 @@ void resident_line_write(const struct handler_job *job, usec_t now, struct buffe
         json_write_raw(&json, "payload", job->payload);
     else
         json_write_base64(&json, "payload_base64", job->payload);
+    json_write_close(&json, '}');
+    buffer_char(line, '\n');
+}
+
+void resident_line_cancel(const char *id, struct buffer *line)
+{
+    struct json_writer json = {.out = line};
+
+    json_write_open(&json, NULL, '{');
+    json_write_text(&json, "id", id);
+    json_write_bool(&json, "cancel", true);
     json_write_close(&json, '}');
     buffer_char(line, '\n');
 }
@@ -77,19 +87,13 @@ static struct parts parts_of(const struct json_members *members)
     return parts;
 }
 
-static bool check_id(const struct parts *parts, const char *id, struct arena *arena,
-                     struct error *err)
+static bool read_id(const struct parts *parts, struct arena *arena, struct answer *answer,
+                    struct error *err)
 {
-    char shown[EXCERPT_SIZE];
-    const char *said;
-
     if (!parts->id.data)
         return error_set(err, TH_E_INVALID, "has no id");
-    if (!json_to_text(parts->id, arena, &said))
-        return error_set(err, TH_E_INVALID, "the id is no text");
-    if (!text_equal(said, id))
-        return error_set(err, TH_E_INVALID, "is for another job: '%s'", excerpt_of(said, shown));
-    return true;
+    return json_to_text(parts->id, arena, &answer->id) ||
+           error_set(err, TH_E_INVALID, "the id is no text");
 }
 
 static bool read_text(struct bytes value, const char *name, struct arena *arena,
@@ -160,20 +164,8 @@ static bool read_answer(const struct parts *parts, struct arena *arena, struct a
     return ok ? read_success(parts, answer, err) : read_failure(parts, arena, answer, err);
 }
 
-const char *resident_line_id(struct bytes line, struct arena *arena)
-{
-    struct json_members members;
-    struct error err;
-    const char *id;
-
-    if (!json_split_object(line, arena, &members, &err))
-        return NULL;
-    const struct parts parts = parts_of(&members);
-    return parts.id.data && json_to_text(parts.id, arena, &id) ? id : NULL;
-}
-
-bool resident_line_read(struct bytes line, const char *id, struct arena *arena,
-                        struct answer *answer_out, struct error *err)
+bool resident_line_read(struct bytes line, struct arena *arena, struct answer *answer_out,
+                        struct error *err)
 {
     struct json_members members;
 
@@ -182,6 +174,6 @@ bool resident_line_read(struct bytes line, const char *id, struct arena *arena,
         return false;
     const struct parts parts = parts_of(&members);
     const bool is_read =
-        check_id(&parts, id, arena, err) && read_answer(&parts, arena, answer_out, err);
+        read_id(&parts, arena, answer_out, err) && read_answer(&parts, arena, answer_out, err);
     return arena->failed ? error_no_memory(err) : is_read;
 }

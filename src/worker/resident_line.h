@@ -3,6 +3,7 @@
  *
  *     to it     {"id":…,"type":…,"queue":…,"attempt":1,"max_attempts":25,"execution":1,
  *                "deadline":1769853600,"payload":…}
+ *               {"id":…,"cancel":true}                       it shall give that job up
  *     from it   {"id":…,"progress":40,"text":"resizing"}     as often as it likes, and then
  *               {"id":…,"ok":true,"result":…}                or
  *               {"id":…,"ok":false,"error":"…","retry":false,"snooze":"30s"}
@@ -32,6 +33,7 @@ enum answer_kind {
 };
 
 struct answer {
+    const char *id; /* of the job that it is about; NULL: not said */
     enum answer_kind kind;
     struct bytes result; /* JSON as it was written; {NULL, 0}: none */
     const char *error;   /* NULL: none */
@@ -43,12 +45,12 @@ struct answer {
 /* The line for a job, with its newline. `now` is wall time. */
 void resident_line_write(const struct handler_job *job, usec_t now, struct buffer *line);
 
-/* The id of the job that a line is about; NULL: it is about none, or no answer at all. */
-const char *resident_line_id(struct bytes line, struct arena *arena);
+/* That it shall give the job up, with its newline. */
+void resident_line_cancel(const char *id, struct buffer *line);
 
-/* A line without its newline, said while it had the job `id`. The answer points into the line and
- * the arena. Refused with TH_E_INVALID and what is wrong with it. */
-bool resident_line_read(struct bytes line, const char *id, struct arena *arena,
-                        struct answer *answer_out, struct error *err) MUST_CHECK;
+/* A line without its newline. The answer points into the line and the arena. Refused with
+ * TH_E_INVALID and what is wrong with it; the id is told all the same, if there is one. */
+bool resident_line_read(struct bytes line, struct arena *arena, struct answer *answer_out,
+                        struct error *err) MUST_CHECK;
 
 #endif

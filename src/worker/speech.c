@@ -46,7 +46,7 @@ static void pass_output(void *context, struct bytes data)
     struct speech *speech = context;
 
     speech->now = clock_boot();
-    scoreboard_add_output(speech->process->scoreboard, speech->process->slot, data);
+    scoreboard_add_output(speech->process->scoreboard, speech->process->slot, speech->place, data);
 }
 
 static void pass_line(void *context, bool is_error, struct bytes line, uint64_t dropped)
@@ -69,7 +69,8 @@ static void pass_progress(void *context, int percent, const char *text)
 {
     const struct speech *speech = context;
 
-    scoreboard_set_progress(speech->process->scoreboard, speech->process->slot, percent, text);
+    scoreboard_set_progress(speech->process->scoreboard, speech->process->slot, speech->place,
+                            percent, text);
 }
 
 static void pass_garbage(void *context, const char *problem)
@@ -80,9 +81,10 @@ static void pass_garbage(void *context, const char *problem)
                 problem);
 }
 
-void speech_begin(struct speech *speech, const struct process *process, const struct task *task)
+void speech_begin(struct speech *speech, const struct process *process, size_t place,
+                  const struct task *task)
 {
-    *speech = (struct speech){.process = process, .type = task->type};
+    *speech = (struct speech){.process = process, .place = place, .type = task->type};
     uuid_format(&task->id, speech->id);
 }
 

@@ -14,7 +14,8 @@ struct task;
 
 struct speech {
     const struct process *process;
-    char id[37]; /* of the job */
+    size_t place; /* of the job, on the scoreboard */
+    char id[37];
     const char *type;
     usec_t now;        /* boot time, of what was printed last: a look for many lines */
     usec_t allowed_at; /* boot time at which the bucket of lines would be empty */
@@ -27,7 +28,8 @@ bool speech_is_allowed(usec_t *allowed_at, usec_t now);
 /* A line as the log takes it. */
 const char *speech_text(struct bytes line, char text[OUTPUT_LINE_MAX + 1]);
 
-void speech_begin(struct speech *speech, const struct process *process, const struct task *task);
+void speech_begin(struct speech *speech, const struct process *process, size_t place,
+                  const struct task *task);
 struct handler_listener speech_listener(struct speech *speech);
 
 /* Says how many lines were left out, if any. */

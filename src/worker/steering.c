@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/excerpt.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "job/job.h"
@@ -14,11 +15,12 @@
 
 #define LINE_MAX_LENGTH (JOB_RESULT_MAX + sizeof "result ")
 
+#define PROBLEM_SIZE (EXCERPT_SIZE + 160)
+
 static void report(struct steering *steering, const char *problem)
 {
-    if (!steering->has_garbage && steering->garbage)
+    if (steering->problems++ < STEERING_PROBLEMS_MAX && steering->garbage)
         steering->garbage(steering->context, problem);
-    steering->has_garbage = true;
 }
 
 static void keep_text(char kept[STEERING_TEXT_SIZE], const char *text)
@@ -45,6 +47,19 @@ static bool take_progress(struct steering *steering, char *rest)
     return true;
 }
 
+static void report_no_json(struct steering *steering, const char *text)
+{
+    const struct bytes bytes = {(const unsigned char *)text, strlen(text)};
+    char shown[EXCERPT_SIZE], problem[PROBLEM_SIZE];
+    struct error err;
+
+    if (json_check(bytes, &err))
+        return;
+    snprintf(problem, sizeof problem, "the result on descriptor 3 is no JSON: %s",
+             excerpt_of(text, shown));
+    report(steering, problem);
+}
+
 static bool take_result(struct steering *steering, char *rest)
 {
     if (*rest == '\0' || strlen(rest) > JOB_RESULT_MAX)
@@ -52,6 +67,7 @@ static bool take_result(struct steering *steering, char *rest)
     buffer_clear(&steering->result);
     buffer_text(&steering->result, rest);
     steering->has_result = !steering->result.failed;
+    report_no_json(steering, rest);
     return true;
 }
 
@@ -77,14 +93,16 @@ static bool take_dead(struct steering *steering, char *rest)
 static const struct {
     const char *word;
     bool (*take)(struct steering *steering, char *rest);
+    const char *form;
 } words[] = {
-    {"progress", take_progress},
-    {"result", take_result},
-    {"snooze", take_snooze},
-    {"dead", take_dead},
+    {"progress", take_progress, "it is: progress, a number from 0 to 100, and a text"},
+    {"result", take_result, "it is: result, and up to 64 KiB of JSON"},
+    {"snooze", take_snooze, "it is: snooze, and a duration such as 30s"},
+    {"dead", take_dead, "it is: dead, and a reason"},
 };
 
-static bool take(struct steering *steering, char *line)
+/* NULL: it was taken. Otherwise what would be. */
+static const char *take(struct steering *steering, char *line)
 {
     char *rest = line + strcspn(line, " ");
 
@@ -92,31 +110,41 @@ static bool take(struct steering *steering, char *line)
         *rest++ = '\0';
     for (size_t i = 0; i < COUNT_OF(words); i++) {
         if (text_equal(line, words[i].word))
-            return words[i].take(steering, rest);
+            return words[i].take(steering, rest) ? NULL : words[i].form;
     }
-    return false;
+    return "the words are progress, result, snooze and dead";
+}
+
+static void take_text(struct steering *steering, char *text)
+{
+    char shown[EXCERPT_SIZE], problem[PROBLEM_SIZE];
+
+    excerpt_of(text, shown);
+    const char *form = take(steering, text);
+    if (!form)
+        return;
+    snprintf(problem, sizeof problem, "not understood on descriptor 3: %s (%s)", shown, form);
+    report(steering, problem);
 }
 
 static void take_line(struct steering *steering)
 {
     struct buffer *line = &steering->line;
-    char shown[EXCERPT_SIZE];
-    char problem[EXCERPT_SIZE + 64];
 
     if (line->failed) {
-        report(steering, "a line on descriptor 3 is too long");
+        report(steering, "a line on descriptor 3 is over 64 KiB: it is ignored");
         return;
     }
     while (line->length > 0 && strchr(" \r\t", line->data[line->length - 1]))
         line->data[--line->length] = '\0';
     if (line->length == 0)
         return;
-    snprintf(problem, sizeof problem, "not understood on descriptor 3: %s",
-             excerpt_of(line->data, shown));
     const bool is_text = text_is_utf8((struct bytes){(unsigned char *)line->data, line->length}) &&
                          strlen(line->data) == line->length;
-    if (!is_text || !take(steering, line->data))
-        report(steering, problem);
+    if (is_text)
+        take_text(steering, line->data);
+    else
+        report(steering, "a line on descriptor 3 is no UTF-8 text: it is ignored");
 }
 
 void steering_init(struct steering *steering)

@@ -6,8 +6,8 @@
  *     snooze 30s              run it again later, nothing counted
  *     dead no such customer   it cannot get better
  *
- * The last of snooze and dead beats the exit code. A line that is none of these is reported once
- * per job and changes nothing.
+ * The last of snooze and dead beats the exit code. A line that is none of these changes nothing,
+ * and is reported; so is a result that is no JSON, which is kept as it is. Of many, the first few.
  */
 #ifndef WORKER_STEERING_H
 #define WORKER_STEERING_H
@@ -15,7 +15,8 @@
 #include "base/base.h"
 #include "base/buffer.h"
 
-#define STEERING_TEXT_SIZE 1024 /* of a reason or a word about progress; longer is cut */
+#define STEERING_PROBLEMS_MAX 10
+#define STEERING_TEXT_SIZE    1024 /* of a reason or a word about progress; longer is cut */
 
 enum steering_verdict {
     STEERING_NONE,
@@ -37,7 +38,7 @@ struct steering {
     char progress_text[STEERING_TEXT_SIZE];
 
     struct buffer line;
-    bool has_garbage;
+    int problems; /* reported so far */
 };
 
 /* The callbacks and their context are set by the caller afterwards. */

@@ -10,26 +10,23 @@
 #include "base/text.h"
 #include "worker/ending.h"
 #include "worker/handler.h"
-#include "worker/output.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SAID_MAX  ((size_t)OUTPUT_TAIL_SIZE)     /* of an error that it tells */
-#define ERROR_MAX ((size_t)3 * OUTPUT_TAIL_SIZE) /* why, and what it printed */
+#define ERROR_MAX ((size_t)3 * GIST_MAX) /* why, and what it printed */
 
-struct turn turn_begin(const char *resident, const struct handler_job *job,
-                       const struct handler_listener *listener, struct arena *arena)
+void turn_begin(struct turn *turn, const char *name, struct handler_run *run)
 {
-    return (struct turn){
-        .resident = resident,
-        .job = job,
-        .listener = listener,
-        .arena = arena,
-        .began = clock_boot(),
-        .percent = -1,
-        .end = {.exit_code = JOB_NO_EXIT_CODE},
-    };
+    turn->name = name;
+    turn->run = run;
+    turn->job = run->job;
+    turn->listener = run->listener;
+    turn->arena = &run->report.arena;
+    turn->began = clock_boot();
+    turn->percent = -1;
+    turn->printed = (struct tail){.size = turn->job->output_size};
+    turn->end = (struct program_end){.exit_code = JOB_NO_EXIT_CODE};
 }
 
 void turn_give(struct turn *turn)
@@ -44,6 +41,17 @@ bool turn_is_open(const struct turn *turn)
     return !turn->has_answer && !turn->fault && turn->stop == STOP_NONE;
 }
 
+bool turn_listens(const struct turn *turn)
+{
+    return !turn->has_answer && !turn->fault &&
+           (turn->stop == STOP_NONE || turn->stop == STOP_TIMEOUT || turn->stop == STOP_CANCEL);
+}
+
+bool turn_is_over(const struct turn *turn)
+{
+    return turn->has_answer || turn->is_dead || (turn->stop != STOP_NONE && !turn->is_given);
+}
+
 static void note_progress(struct turn *turn, const struct answer *answer)
 {
     const size_t length = text_fit(answer->text, sizeof turn->text - 1);
@@ -55,14 +63,22 @@ static void note_progress(struct turn *turn, const struct answer *answer)
         turn->listener->progress(turn->listener->context, turn->percent, turn->text);
 }
 
+static const char *keep_error(const char *error, struct arena *arena)
+{
+    CLEANUP(buffer_done) struct buffer text = BUFFER(GIST_MAX);
+
+    gist_of(error, &text);
+    arena->failed |= text.failed;
+    return arena_text(arena, buffer_str(&text));
+}
+
 static void note_answer(struct turn *turn, const struct answer *answer)
 {
     turn->has_answer = true;
     turn->answer = *answer;
     turn->answer.result = arena_bytes(turn->arena, answer->result);
     if (answer->error)
-        turn->answer.error =
-            arena_text_of(turn->arena, answer->error, text_fit(answer->error, SAID_MAX));
+        turn->answer.error = keep_error(answer->error, turn->arena);
 }
 
 void turn_take(struct turn *turn, const struct answer *answer)
@@ -71,6 +87,16 @@ void turn_take(struct turn *turn, const struct answer *answer)
         note_progress(turn, answer);
     if (answer->kind != ANSWER_NONE)
         note_answer(turn, answer);
+}
+
+void turn_hear(struct turn *turn, struct bytes data, bool is_alone)
+{
+    gist_add(&turn->said, data);
+    if (!is_alone)
+        return;
+    if (turn->listener->output)
+        turn->listener->output(turn->listener->context, data);
+    tail_add(&turn->printed, data);
 }
 
 bool turn_was_missed(const struct turn *turn)
@@ -105,9 +131,16 @@ static enum outcome_kind kind_of_answer(enum answer_kind kind)
     abort(); /* it is none */
 }
 
+/* What is too late is too late; what was to be cancelled may have been done before. */
+static bool answer_counts(const struct turn *turn)
+{
+    return turn->has_answer && (turn->stop == STOP_NONE ||
+                                (turn->stop == STOP_CANCEL && turn->answer.kind == ANSWER_DONE));
+}
+
 static enum outcome_kind kind_of(const struct turn *turn)
 {
-    if (turn->has_answer)
+    if (answer_counts(turn))
         return kind_of_answer(turn->answer.kind);
     if (turn->stop != STOP_NONE)
         return ending_of_stop(turn->stop);
@@ -131,22 +164,24 @@ static void say_why(const struct turn *turn, struct buffer *text)
         ending_say_stop(text, turn->stop, turn->job->timeout);
         return;
     }
-    buffer_printf(text, "resident %s ", turn->resident);
+    buffer_printf(text, "resident %s ", turn->name);
     if (turn->fault)
         buffer_text(text, turn->fault);
     else
         say_death(turn, text);
 }
 
-static const char *error_of(const struct turn *turn, const struct tail *printed,
-                            struct arena *arena)
+static const char *error_of(const struct turn *turn, struct arena *arena)
 {
     CLEANUP(buffer_done) struct buffer text = BUFFER(ERROR_MAX);
 
-    if (turn->has_answer)
+    if (answer_counts(turn))
         return turn->answer.error ? turn->answer.error : "failed without a word";
     say_why(turn, &text);
-    ending_add_tail(&text, printed);
+    if (turn->answer.error)
+        buffer_printf(&text, ": %s", turn->answer.error);
+    else
+        ending_add_words(&text, &turn->said);
     arena->failed |= text.failed;
     return arena_text(arena, buffer_str(&text));
 }
@@ -166,21 +201,28 @@ static struct job_run record_of(const struct turn *turn)
     };
 }
 
-void turn_judge(const struct turn *turn, const struct tail *printed, struct handler_report *report)
+void turn_judge(const struct turn *turn, struct handler_report *report)
 {
     struct outcome *outcome = &report->outcome;
 
     outcome->kind = kind_of(turn);
     outcome->run = record_of(turn);
-    outcome->output = ending_bytes(printed, &report->arena);
-    outcome->result = turn->answer.result;
-    outcome->snooze_for = turn->answer.snooze_for;
+    outcome->output = tail_read(&turn->printed, &report->arena);
+    if (answer_counts(turn)) {
+        outcome->result = turn->answer.result;
+        outcome->snooze_for = turn->answer.snooze_for;
+    }
     if (outcome->kind != OUTCOME_DONE)
-        outcome->run.error = error_of(turn, printed, &report->arena);
+        outcome->run.error = error_of(turn, &report->arena);
     report->could_not_start = turn_was_missed(turn);
     if (ending_is_error(outcome->kind) || report->could_not_start)
         outcome->error = outcome->run.error;
     report->progress_percent = turn->percent;
     report->progress_text = arena_text(&report->arena, turn->text);
-    report->output_bytes = printed->total;
+    report->output_bytes = turn->printed.total;
+}
+
+void turn_done(struct turn *turn)
+{
+    tail_done(&turn->printed);
 }

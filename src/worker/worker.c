@@ -4,13 +4,17 @@
  *     rack (all workers) --start--> handler --> result (own tray or socket) --> finish
  *
  * Woken by a task, by the dispatcher's wish to halt a run, by the moment at which an unconfirmed
- * lease has to be given up, and by the master.
+ * lease has to be given up, by what a resident says, and by the master.
+ *
+ * Commands and plugins are run one at a time, to their end. A resident may have several jobs: while
+ * it has any, only its own are taken. A task of another handler at the head of the rack stops the
+ * intake until all of them have ended, or another worker has taken it.
  *
  * Invariants:
  *   - A job is run only after it was moved from handed to started in the lease table: whoever took
  *     it back meanwhile keeps it.
- *   - The result of a job is sent before the next one is taken, so a crash of the next cannot lose
- *     it.
+ *   - The result of a job that keeps the worker waiting is sent before the next one is taken, so a
+ *     crash of the next cannot lose it.
  *   - A run ends before its lease can: its stop_at is looked up anew each time that it is reached.
  *     One whose lease is lost, or may be over, is killed at once.
  *   - When the master dies, everything that was started here dies first, and then the worker.
@@ -18,7 +22,6 @@
 #include "worker/worker.h"
 
 #include "base/arena.h"
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -29,55 +32,19 @@
 #include "process/process.h"
 #include "process/rack.h"
 #include "process/scoreboard.h"
-#include "process/title.h"
 #include "process/tray.h"
-#include "worker/execution.h"
-#include "worker/handler.h"
 #include "worker/handlers.h"
-#include "worker/intake.h"
 #include "worker/lifeline.h"
-#include "worker/middleware.h"
 #include "worker/plugins.h"
-#include "worker/recycling.h"
-#include "worker/schema.h"
-#include "worker/speech.h"
+#include "worker/reply.h"
+#include "worker/worker_state.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #define CLEAR_PAUSE (USEC_PER_MSEC / 2)
-
-struct worker {
-    struct process *process;
-    struct handler_place place;
-    struct execution *execution;   /* owned */
-    void **states;                 /* owned; of each handler that was opened */
-    bool *is_open;                 /* owned; each handler */
-    const struct handler *handler; /* of what runs; NULL: it has not begun */
-    struct loop_watch tasks, results;
-    struct loop_timer stop_timer;
-    struct hold hold; /* of what runs */
-    bool is_running;
-    enum execution_stop stop; /* of what runs, if it was asked to */
-    int64_t jobs_done;
-    bool is_retiring; /* take only what is in the socket */
-    bool ended;       /* take no more jobs */
-};
-
-static void *state_of(const struct worker *worker, const struct handler *handler)
-{
-    return worker->states[handler - worker->process->handlers->items];
-}
-
-static void give_up(struct worker *worker, enum execution_stop why, usec_t grace)
-{
-    const struct handler *handler = worker->handler;
-
-    if (handler)
-        handler->kind->stop(state_of(worker, handler), &worker->place, why, grace);
-}
+#define LOOK_AGAIN  (50 * USEC_PER_MSEC) /* whether another worker has taken what is in the way */
 
 /* What is lost runs elsewhere by now, or is about to. */
 static usec_t grace_of(const struct worker *worker, enum halt_reason reason)
@@ -85,56 +52,7 @@ static usec_t grace_of(const struct worker *worker, enum halt_reason reason)
     return reason == HALT_LOST_LEASE ? 0 : worker->process->config->pool.kill_grace;
 }
 
-static enum execution_stop stop_of(enum halt_reason reason)
-{
-    switch (reason) {
-    case HALT_CANCEL:
-        return STOP_CANCEL;
-    case HALT_LOST_LEASE:
-        return STOP_LOST_LEASE;
-    case HALT_DRAIN:
-        return STOP_DRAIN;
-    }
-    assert(!"a reason of no known kind");
-    return STOP_DRAIN;
-}
-
-static bool is_running(const struct worker *worker, const struct hold *hold)
-{
-    return worker->is_running && worker->hold.entry == hold->entry &&
-           worker->hold.generation == hold->generation;
-}
-
-/* Whether the run shall stop, asked by one that keeps us from the loop. */
-static enum execution_stop wants_stop(void *context)
-{
-    struct worker *worker = context;
-    struct error err;
-    struct halt halt;
-
-    while (halt_receive(worker->process->results, &halt, &err) == DELIVERY_DONE) {
-        if (is_running(worker, &halt.hold))
-            worker->stop = stop_of(halt.reason);
-    }
-    if (worker->stop == STOP_NONE &&
-        lease_table_stop_at(worker->process->leases, worker->hold) <= clock_boot())
-        worker->stop = STOP_LOST_LEASE;
-    return worker->stop;
-}
-
-/* The lease may have been confirmed since the timer was set. */
-static void check_lease(void *context)
-{
-    struct worker *worker = context;
-    const struct pool_config *pool = &worker->process->config->pool;
-    const usec_t stop_at = lease_table_stop_at(worker->process->leases, worker->hold);
-    const usec_t now = clock_boot();
-
-    if (stop_at > now)
-        loop_set_timer(worker->process->loop, &worker->stop_timer, stop_at);
-    else
-        give_up(worker, STOP_LOST_LEASE, lease_grace(stop_at, pool->lease, pool->kill_grace, now));
-}
+/* ---- what wakes it ---- */
 
 static void hear_halts(void *context, unsigned events)
 {
@@ -144,17 +62,25 @@ static void hear_halts(void *context, unsigned events)
 
     (void)events;
     while (halt_receive(worker->process->results, &halt, &err) == DELIVERY_DONE) {
-        if (is_running(worker, &halt.hold))
-            give_up(worker, stop_of(halt.reason), grace_of(worker, halt.reason));
+        struct run *run = runs_find(&worker->runs, halt.hold);
+
+        if (run)
+            worker_give_up(worker, run, worker_stop_of(halt.reason), grace_of(worker, halt.reason));
     }
 }
 
 static void hear_bell(void *context, unsigned events)
 {
-    const struct worker *worker = context;
+    struct worker *worker = context;
 
     (void)events;
+    worker->has_heard = true;
     rack_hear(worker->process->rack);
+}
+
+static void look_again(void *context)
+{
+    (void)context; /* being awake is enough */
 }
 
 /* Another worker takes this place as soon as it is free. */
@@ -174,8 +100,8 @@ static void obey(void *context, const struct order *order, int fd)
         return;
     }
     worker->ended = true;
-    if (worker->is_running)
-        give_up(worker, STOP_DRAIN, worker->process->config->pool.kill_grace);
+    for (struct run *run = worker->runs.first; run; run = run->next)
+        worker_give_up(worker, run, STOP_DRAIN, worker->process->config->pool.kill_grace);
 }
 
 /* Commands die with us by themselves, but not what they started. */
@@ -193,220 +119,79 @@ static void be_bereaved(void *context)
     _exit(PROCESS_FAILED);
 }
 
-/* A dispatcher that is away or busy leaves its end full: nothing else is to be done until it has
- * room, for the result must not be lost. */
-static bool send_result(struct worker *worker, const struct result *result, struct error *err)
-{
-    struct loop *loop = worker->process->loop;
-    enum delivery delivery = result_send(worker->process->results, result, err);
+/* ---- tasks ---- */
 
-    while (delivery == DELIVERY_NONE) {
-        if (!loop_watch(loop, &worker->results, LOOP_READ | LOOP_WRITE, err) ||
-            !loop_step(loop, err) || !loop_watch(loop, &worker->results, LOOP_READ, err))
-            return false;
-        delivery = result_send(worker->process->results, result, err);
-    }
-    if (delivery == DELIVERY_CLOSED)
-        return error_set(err, TH_E_INTERNAL, "nobody is there to take results");
-    return delivery == DELIVERY_DONE;
-}
-
-/* Wakes the dispatcher if it wants to be. */
-static bool tell_news(const struct worker *worker, struct error *err)
-{
-    const struct process *process = worker->process;
-    const uint64_t one = 1;
-
-    switch (trays_call(process->trays)) {
-    case TRAY_AWAKE:
-        return true;
-    case TRAY_PACING:
-        if (rack_has_more(process->rack))
-            return true;
-        break;
-    case TRAY_ASLEEP:
-        break;
-    }
-    if (write(process->nudge, &one, sizeof one) < 0 && errno != EAGAIN)
-        return error_errno(err, TH_E_INTERNAL, errno, "wake the dispatcher");
-    return true;
-}
-
-static bool give_result(struct worker *worker, const struct result *result, struct error *err)
-{
-    if (tray_put(worker->process->trays, worker->process->tray, result))
-        return tell_news(worker, err);
-    return send_result(worker, result, err);
-}
-
-static void show_job(const struct worker *worker, const struct task *task)
-{
-    const struct process *process = worker->process;
-    char id[UUID_TEXT_SIZE];
-
-    title_set("thd: %s %s %s", process->name, task->type, uuid_format(&task->id, id));
-    scoreboard_set_job(process->scoreboard, process->slot, task->hold, &task->id, task->type);
-}
-
-static void show_idle(const struct worker *worker)
-{
-    const struct process *process = worker->process;
-
-    title_set("thd: %s", process->name);
-    scoreboard_count(process->scoreboard, process->slot, worker->jobs_done);
-    scoreboard_set_state(process->scoreboard, process->slot, SLOT_IDLE);
-}
-
-static struct handler_job job_of(const struct worker *worker, const struct task *task,
-                                 const char *id)
-{
-    return (struct handler_job){
-        .id = id,
-        .type = task->type,
-        .queue = task->queue,
-        .pool_id = worker->process->pool,
-        .attempt = task->attempt,
-        .max_attempts = task->max_attempts,
-        .execution = task->execution,
-        .payload = task->payload,
-        .payload_is_json = task->is_json,
-        .timeout = task->timeout,
-        .kill_grace = worker->process->config->pool.kill_grace,
-        .started_at = clock_wall() + task->clock_offset,
-        .worker = worker->process->number,
-    };
-}
-
-/* A handler that cannot be opened is tried again with its next job. */
-static bool open_handler(struct worker *worker, const struct handler *handler, struct error *err)
-{
-    const size_t index = (size_t)(handler - worker->process->handlers->items);
-
-    if (worker->is_open[index])
-        return true;
-    if (handler->kind->open &&
-        !handler->kind->open(handler->prepared, &worker->place, &worker->states[index], err))
-        return false;
-    worker->is_open[index] = true;
-    return true;
-}
-
-static void close_handlers(struct worker *worker)
-{
-    const struct worker_handlers *handlers = worker->process->handlers;
-
-    for (size_t i = 0; worker->is_open && i < handlers->count; i++) {
-        if (worker->is_open[i] && handlers->items[i].kind->close)
-            handlers->items[i].kind->close(worker->states[i]);
-    }
-    free(worker->states);
-    free(worker->is_open);
-}
-
-/* A machine that slept may have slept through the lease: the job may run elsewhere by now. */
-static bool is_too_late(const struct worker *worker, const struct task *task)
-{
-    return lease_table_stop_at(worker->process->leases, task->hold) <= clock_boot();
-}
-
-static bool run_opened(struct worker *worker, const struct handler *handler,
-                       const struct task *task, struct handler_report *report_out,
-                       struct error *err)
-{
-    struct speech speech;
-
-    speech_begin(&speech, worker->process, task);
-    const struct handler_job job = job_of(worker, task, speech.id);
-    const struct handler_listener listener = speech_listener(&speech);
-
-    worker->handler = handler;
-    worker->stop = STOP_NONE;
-    loop_set_timer(worker->process->loop, &worker->stop_timer,
-                   lease_table_stop_at(worker->process->leases, task->hold));
-    const bool ran = middleware_run(handler, state_of(worker, handler), &worker->place, &job,
-                                    &listener, report_out, err) &&
-                     plugins_clear_up(&worker->place, handler, report_out, err);
-    loop_clear_timer(worker->process->loop, &worker->stop_timer);
-    worker->handler = NULL;
-    speech_end(&speech);
-    return ran;
-}
-
-/* A payload that does not fit cannot get better: its handler is not started. */
-static bool refuse_payload(struct handler_report *report_out, struct error *err)
-{
-    if (err->code != TH_E_INVALID)
-        return false;
-    error_prefix(err, "payload does not fit the schema");
-    handler_report_invalid(report_out, err);
-    return true;
-}
-
-static bool run_handler(struct worker *worker, const struct task *task,
-                        struct handler_report *report_out, struct error *err)
-{
-    const struct worker_handlers *handlers = worker->process->handlers;
-
-    assert(task->handler < handlers->count);
-    const struct handler *handler = &handlers->items[task->handler];
-    if (is_too_late(worker, task)) {
-        handler_report_released(report_out);
-        return true;
-    }
-    if (handler->schema && !schema_check(handler->schema, task->payload, err))
-        return refuse_payload(report_out, err);
-    if (plugins_load_middleware(&worker->place, err) && open_handler(worker, handler, err))
-        return run_opened(worker, handler, task, report_out, err);
-    handler_report_unstarted(report_out, err);
-    return true;
-}
-
-static bool run_and_report(struct worker *worker, const struct task *task, struct error *err)
-{
-    CLEANUP(handler_report_done) struct handler_report report = {0};
-
-    if (!run_handler(worker, task, &report, err))
-        return false;
-    const struct result result = {
-        .hold = task->hold,
-        .outcome = report.outcome,
-        .could_not_start = report.could_not_start,
-    };
-    return give_result(worker, &result, err);
-}
-
-static bool run_task(struct worker *worker, const struct task *task, struct error *err)
-{
-    struct process *process = worker->process;
-
-    worker->hold = worker->place.hold = task->hold;
-    worker->place.until = task->timeout > 0 ? clock_boot() + task->timeout : 0;
-    worker->is_running = true;
-    show_job(worker, task);
-    if (!run_and_report(worker, task, err))
-        return false;
-    lease_table_finish(process->leases, task->hold, process->serial);
-    worker->is_running = false;
-    worker->jobs_done++;
-    show_idle(worker);
-    return true;
-}
-
-/* Starts one task, if there is one, and runs it. */
+/* Starts one task, if there is one that may be taken now, and runs or begins it. */
 static bool take_task(struct worker *worker, bool *taken_out, struct error *err)
 {
-    CLEANUP(arena_done) struct arena arena = {0};
-    struct task task;
+    struct run *run = runs_spare(&worker->runs);
 
-    if (!intake_start(worker->process, &arena, &task, taken_out, err))
+    if (!run)
+        return error_no_memory(err);
+    if (!intake_start(&worker->intake, &run->arena, &run->task, taken_out, err))
         return false;
-    if (!*taken_out)
+    if (!*taken_out) {
+        arena_done(&run->arena);
         return true;
-    if (!run_task(worker, &task, err))
-        return false;
-    if (recycling_is_due(&worker->process->config->pool, worker->jobs_done))
-        worker->ended = true;
-    return true;
+    }
+    runs_begin(&worker->runs, run);
+    return worker_begin_run(worker, run, err);
+}
+
+/* No more than it may do before it is recycled. */
+static bool wants_more(const struct worker *worker)
+{
+    const int64_t most = worker->process->config->pool.max_jobs_per_worker;
+
+    return !worker->ended && !worker->process->has_stopped &&
+           (most == 0 || worker->runs.done + (int64_t)worker->runs.count < most);
+}
+
+static bool was_taken_by_another(const struct worker *worker)
+{
+    switch (lease_table_state(worker->process->leases, worker->intake.blocker, NULL)) {
+    case HOLD_STARTED:
+    case HOLD_FINISHED:
+        return true;
+    case HOLD_FREE:
+    case HOLD_HANDED:
+    case HOLD_REVOKED:
+    case HOLD_UNKNOWN:
+        break;
+    }
+    return false;
+}
+
+/* Whether one more of what runs could be taken, if it were there. */
+static bool has_room(struct worker *worker)
+{
+    const struct run *run = worker->runs.first;
+
+    return !run || (run->handler && worker_may_take(worker, run->task.handler));
+}
+
+/* Who was woken for what it cannot take wakes another. */
+static bool note_blocker(struct worker *worker, struct error *err)
+{
+    const bool has_heard = worker->has_heard;
+
+    worker->has_heard = false;
+    worker->is_blocked = !hold_equal(worker->intake.blocker, HOLD_NONE);
+    return !worker->is_blocked || !has_heard || rack_ring(worker->process->rack, 1, err);
+}
+
+static bool take_tasks(struct worker *worker, struct error *err)
+{
+    bool taken = true;
+
+    if (worker->is_blocked && worker->runs.count > 0 && !was_taken_by_another(worker))
+        return true;
+    worker->intake.blocker = HOLD_NONE;
+    while (taken && wants_more(worker) && has_room(worker)) {
+        if (!take_task(worker, &taken, err))
+            return false;
+    }
+    return note_blocker(worker, err);
 }
 
 /* Says that it sleeps, looks once more, then sleeps. */
@@ -417,12 +202,61 @@ static bool wait_for_task(struct worker *worker, struct error *err)
 
     tray_set_asleep(process->trays, process->tray, true);
     if (!rack_has_more(process->rack)) {
-        waited = loop_watch(process->loop, &worker->tasks, LOOP_READ | LOOP_ALONE, err) &&
-                 loop_step(process->loop, err);
-        loop_unwatch(process->loop, &worker->tasks);
+        if (!worker->tasks.is_on)
+            waited = loop_watch(process->loop, &worker->tasks, LOOP_READ | LOOP_ALONE, err);
+        waited = waited && loop_step(process->loop, err);
     }
     tray_set_asleep(process->trays, process->tray, false);
     return waited;
+}
+
+/* Full, blocked, or about to end: what comes is for others. */
+static bool wait_for_runs(struct worker *worker, struct error *err)
+{
+    struct loop *loop = worker->process->loop;
+
+    loop_unwatch(loop, &worker->tasks);
+    if (worker->is_blocked)
+        loop_set_timer(loop, &worker->look_timer, clock_boot() + LOOK_AGAIN);
+    const bool stepped = loop_step(loop, err);
+    loop_clear_timer(loop, &worker->look_timer);
+    return stepped;
+}
+
+static bool wait(struct worker *worker, struct error *err)
+{
+    if (worker->is_blocked || !wants_more(worker) || !has_room(worker))
+        return wait_for_runs(worker, err);
+    if (worker->runs.count > 0 && worker->is_hungry) {
+        worker->is_hungry = false;
+        if (!reply_ask_for_more(worker->process, err))
+            return false;
+    }
+    return wait_for_task(worker, err);
+}
+
+static bool is_finished(const struct worker *worker)
+{
+    return worker->runs.count == 0 &&
+           (worker->ended || worker->process->has_stopped || worker->is_retiring);
+}
+
+/* ---- its life ---- */
+
+static void set_watches(struct worker *worker)
+{
+    struct process *process = worker->process;
+
+    worker->tasks =
+        (struct loop_watch){.fd = rack_bell(process->rack), .call = hear_bell, .context = worker};
+    worker->results =
+        (struct loop_watch){.fd = process->results, .call = hear_halts, .context = worker};
+    worker->stop_timer = (struct loop_timer){.call = worker_check_leases, .context = worker};
+    worker->look_timer = (struct loop_timer){.call = look_again};
+    worker->intake = (struct intake){process, worker_may_take, worker, HOLD_NONE};
+    process->obey = obey;
+    process->bereaved = be_bereaved;
+    process->context = worker;
 }
 
 static bool set_up(struct worker *worker, struct error *err)
@@ -430,25 +264,19 @@ static bool set_up(struct worker *worker, struct error *err)
     struct process *process = worker->process;
     const size_t handlers = process->handlers->count + 1;
 
-    worker->tasks =
-        (struct loop_watch){.fd = rack_bell(process->rack), .call = hear_bell, .context = worker};
-    worker->results =
-        (struct loop_watch){.fd = process->results, .call = hear_halts, .context = worker};
-    worker->stop_timer = (struct loop_timer){.call = check_lease, .context = worker};
-    process->obey = obey;
-    process->bereaved = be_bereaved;
-    process->context = worker;
+    set_watches(worker);
     worker->states = calloc(handlers, sizeof *worker->states);
     worker->is_open = calloc(handlers, sizeof *worker->is_open);
     if (!worker->states || !worker->is_open)
         return error_no_memory(err);
-    if (!execution_open(process->loop, &worker->execution, err) ||
+    if (!runs_open(&worker->runs, process, err) ||
+        !execution_open(process->loop, &worker->execution, err) ||
         !plugins_open(process, &worker->place.plugins, err))
         return false;
     worker->place.loop = process->loop;
     worker->place.execution = worker->execution;
     worker->place.process = process;
-    worker->place.wants_stop = wants_stop;
+    worker->place.wants_stop = worker_wants_stop;
     worker->place.context = worker;
     lifeline_outside(process);
     return true;
@@ -461,18 +289,15 @@ static bool work(struct worker *worker, struct error *err)
     if (!set_up(worker, err) || !loop_watch(process->loop, &worker->results, LOOP_READ, err) ||
         !process_ready(process, err))
         return false;
-    show_idle(worker);
-    while (!worker->ended && !process->has_stopped) {
-        bool taken;
-
-        if (!take_task(worker, &taken, err))
+    scoreboard_set_state(process->scoreboard, process->slot, SLOT_IDLE);
+    for (;;) {
+        if (!worker_serve_runs(worker, err) || !take_tasks(worker, err))
             return false;
-        if (!taken && worker->is_retiring)
+        if (is_finished(worker))
             return true;
-        if (!taken && !wait_for_task(worker, err))
+        if (!wait(worker, err))
             return false;
     }
-    return true;
 }
 
 int worker_main(struct process *process)
@@ -481,8 +306,9 @@ int worker_main(struct process *process)
     struct error err;
 
     const bool worked = work(&worker, &err);
-    close_handlers(&worker);
+    worker_close_handlers(&worker);
     plugins_close(&worker.place.plugins);
     execution_close(&worker.execution);
+    runs_close(&worker.runs);
     return worked ? process->exit_code : process_fail(&err);
 }

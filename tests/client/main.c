@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 static Suite *(*const suites[])(void) = {
-    open_suite, enqueue_suite, request_suite, look_suite, wait_suite, steer_suite,
+    open_suite, enqueue_suite, request_suite, look_suite, wait_suite, crowd_suite, steer_suite,
 };
 
 int main(void)

@@ -11,6 +11,7 @@ Suite *enqueue_suite(void);
 Suite *request_suite(void);
 Suite *look_suite(void);
 Suite *wait_suite(void);
+Suite *crowd_suite(void);
 Suite *steer_suite(void);
 
 #endif

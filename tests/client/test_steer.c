@@ -1,5 +1,5 @@
 /*
- * test_steer.c - th_cancel(), th_retry(), th_remove(), th_pause() and th_resume().
+ * test_steer.c - th_cancel(), th_retry(), th_run(), th_remove(), th_pause() and th_resume().
  */
 #include "base/cleanup.h"
 #include "scene.h"
@@ -96,6 +96,24 @@ START_TEST(a_waiting_job_is_not_revived)
 }
 END_TEST
 
+START_TEST(a_scheduled_job_can_run_now)
+{
+    CLEANUP(scene_done) struct scene scene = scene_open(_i);
+    const char *id = scene_enqueue(&scene, "x");
+    th_usec later = th_now(scene.client) + TH_SECONDS(3600);
+
+    scene_assert_worked(&scene, th_cancel(scene.client, id, &scene.failure));
+    scene_assert_worked(&scene, th_retry(scene.client, id, later, &scene.failure));
+    scene_assert_worked(&scene, th_run(scene.client, id, &scene.failure));
+    ck_assert_int_eq(state_of(&scene, id), TH_STATE_READY);
+    scene_assert_worked(&scene, th_run(scene.client, id, &scene.failure));
+    scene_assert_worked(&scene, th_cancel(scene.client, id, &scene.failure));
+    ck_assert(!th_run(scene.client, id, &scene.failure));
+    scene_assert_failure(&scene, TH_E_CONFLICT, "job 0");
+    ck_assert_ptr_nonnull(strstr(scene.failure.text, "or has ended"));
+}
+END_TEST
+
 START_TEST(a_moment_that_is_none_is_refused)
 {
     CLEANUP(scene_done) struct scene scene = scene_open(0);
@@ -130,6 +148,8 @@ START_TEST(an_id_that_no_job_has_is_not_found)
     ck_assert(!th_cancel(scene.client, NOBODY, &scene.failure));
     scene_assert_failure(&scene, TH_E_NOT_FOUND, "there is no job " NOBODY);
     ck_assert(!th_retry(scene.client, NOBODY, 0, &scene.failure));
+    scene_assert_failure(&scene, TH_E_NOT_FOUND, "there is no job " NOBODY);
+    ck_assert(!th_run(scene.client, NOBODY, &scene.failure));
     scene_assert_failure(&scene, TH_E_NOT_FOUND, "there is no job " NOBODY);
     ck_assert(!th_remove(scene.client, NOBODY, &scene.failure));
     scene_assert_failure(&scene, TH_E_NOT_FOUND, "there is no job " NOBODY);
@@ -188,6 +208,7 @@ Suite *steer_suite(void)
     tcase_add_test(jobs, a_dead_job_waits_again_with_its_counts_cleared);
     tcase_add_loop_test(jobs, a_cancelled_job_waits_again_for_its_time, 0, SCENE_BACKENDS);
     tcase_add_loop_test(jobs, a_waiting_job_is_not_revived, 0, SCENE_BACKENDS);
+    tcase_add_loop_test(jobs, a_scheduled_job_can_run_now, 0, SCENE_BACKENDS);
     tcase_add_loop_test(jobs, a_moment_that_is_none_is_refused, 0, 2);
     tcase_add_loop_test(jobs, only_an_ended_job_is_removed, 0, SCENE_BACKENDS);
     tcase_add_loop_test(jobs, an_id_that_no_job_has_is_not_found, 0, SCENE_BACKENDS);

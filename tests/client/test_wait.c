@@ -160,7 +160,22 @@ START_TEST(a_negative_timeout_is_refused)
 }
 END_TEST
 
-/* ---- a store that is away for a while: no real backend goes on command ---- */
+/* ---- stores that do as they are told, which no real backend does ---- */
+
+static struct timekeeper their_clock;
+
+static bool overlook(struct store *store, const struct watch *watch, usec_t until, usec_t now,
+                     struct error *err)
+{
+    (void)store;
+    (void)watch;
+    (void)until;
+    (void)now;
+    (void)err;
+    return true;
+}
+
+/* ---- one that is away for a while ---- */
 
 struct patchy_store {
     struct store common;
@@ -185,7 +200,8 @@ static bool patchy_get(struct store *store, const struct uuid *id, struct job_li
     return true;
 }
 
-static const struct store_driver patchy_driver = {.scheme = "patchy", .get = patchy_get};
+static const struct store_driver patchy_driver = {
+    .scheme = "patchy", .get = patchy_get, .watch = overlook};
 
 static const struct {
     const char *rule;
@@ -204,7 +220,7 @@ static const struct {
 START_TEST(a_backend_that_comes_back_is_waited_for)
 {
     struct patchy_store patchy = {
-        .common = {.driver = &patchy_driver},
+        .common = {.driver = &patchy_driver, .clock = &their_clock},
         .failures = absences[_i].failures,
         .code = absences[_i].code,
     };
@@ -256,7 +272,8 @@ static bool printing_get(struct store *store, const struct uuid *id, struct job_
     return true;
 }
 
-static const struct store_driver printing_driver = {.scheme = "printing", .get = printing_get};
+static const struct store_driver printing_driver = {
+    .scheme = "printing", .get = printing_get, .watch = overlook};
 
 static bool count(const struct job *job, void *context)
 {
@@ -278,7 +295,8 @@ static const struct {
 
 START_TEST(output_is_seen_by_those_who_asked_for_it)
 {
-    struct printing_store printing = {.common = {.driver = &printing_driver}};
+    struct printing_store printing = {
+        .common = {.driver = &printing_driver, .clock = &their_clock}};
     CLEANUP(job_list_done) struct job_list found = {0};
     const struct uuid id = {{1}};
     int seen = 0;

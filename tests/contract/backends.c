@@ -116,13 +116,16 @@ static void postgres_clean_up(const char *root)
 
 /* Each store has a prefix of its own on one server, or on one cluster. */
 #define REDIS         "TH_REDIS"
+#define REDIS_TLS     "TH_REDIS_TLS"
 #define REDIS_CLUSTER "TH_REDIS_CLUSTER"
 
 static void redis_url(const char *variable, const char *root, const char *serial,
                       char url[BACKEND_URL_SIZE])
 {
-    snprintf(url, BACKEND_URL_SIZE, "%s?prefix=contract-%s-%s", redis_backdoor_server(variable),
-             root, serial);
+    const char *server = redis_backdoor_server(variable);
+
+    snprintf(url, BACKEND_URL_SIZE, "%s%cprefix=contract-%s-%s", server,
+             strchr(server, '?') != NULL ? '&' : '?', root, serial);
 }
 
 static void redis_fresh_url(const char *root, const char *serial, char url[BACKEND_URL_SIZE])
@@ -133,6 +136,16 @@ static void redis_fresh_url(const char *root, const char *serial, char url[BACKE
 static void redis_clean_up(const char *root)
 {
     redis_backdoor_clean_up(redis_backdoor_server(REDIS), root);
+}
+
+static void rediss_fresh_url(const char *root, const char *serial, char url[BACKEND_URL_SIZE])
+{
+    redis_url(REDIS_TLS, root, serial, url);
+}
+
+static void rediss_clean_up(const char *root)
+{
+    redis_backdoor_clean_up(redis_backdoor_server(REDIS_TLS_PLAIN), root);
 }
 
 static void cluster_fresh_url(const char *root, const char *serial, char url[BACKEND_URL_SIZE])
@@ -184,6 +197,14 @@ static const struct backend backends[] = {
         .blocked = TH_E_UNCERTAIN,
         .fresh_url = redis_fresh_url,
         .clean_up = redis_clean_up,
+        .backdoor = &redis_backdoor,
+    },
+    {
+        .name = "rediss",
+        .bad_url = "rediss://127.0.0.1:1/0",
+        .blocked = TH_E_UNCERTAIN,
+        .fresh_url = rediss_fresh_url,
+        .clean_up = rediss_clean_up,
         .backdoor = &redis_backdoor,
     },
     {

@@ -34,6 +34,7 @@ enum damage_victim {
     VICTIM_READY,
     VICTIM_LARGE,
     VICTIM_ONCE,
+    VICTIM_ASIDE,
     VICTIM_SCHEDULED,
     VICTIM_RETRY,
     VICTIM_RUNNING,
@@ -128,8 +129,20 @@ bool backend_open(const struct backend *backend, const char *url, struct store *
 
 extern const struct backdoor redis_backdoor, redis_cluster_backdoor;
 
-/* The server's URL from this variable, without options; ends the program when it is not set. */
+/* The server's URL from this variable; ends the program when it is not set. */
 const char *redis_backdoor_server(const char *variable);
+
+#define REDIS_TLS_PLAIN   "TH_REDIS_TLS_PLAIN" /* the server of rediss, around TLS */
+#define REDIS_HOST_SIZE   256
+#define REDIS_PREFIX_SIZE 128
+
+/* Where a store is, for those who go there past the driver. */
+struct redis_place {
+    char host[REDIS_HOST_SIZE], prefix[REDIS_PREFIX_SIZE];
+    int port;
+};
+
+void redis_backdoor_place(const char *url, struct redis_place *place_out);
 void redis_backdoor_clean_up(const char *server, const char *root);
 
 /* NULL when there is none of that name. */

@@ -19,7 +19,7 @@
 struct redis_door {
     redisContext *context;
     struct buffer script;
-    char prefix[128];
+    char prefix[REDIS_PREFIX_SIZE];
 };
 
 static void go_to(struct redis_door *door, const char *host, int port)
@@ -34,15 +34,14 @@ static void *open_door(const struct scene *scene)
 {
     struct redis_door *door = calloc(1, sizeof *door);
     struct error err = {0};
-    char host[256];
-    int port = 0;
+    struct redis_place place;
 
     ck_assert_ptr_nonnull(door);
     door->script = (struct buffer)BUFFER(SCRIPT_MAX);
     MUST(io_read_file(TH_PRODUCER_SCRIPT, &door->script, &err));
-    ck_assert_int_eq(
-        sscanf(scene->url, "redis://%255[^:/]:%d/0?prefix=%127s", host, &port, door->prefix), 3);
-    go_to(door, host, port);
+    redis_backdoor_place(scene->url, &place);
+    snprintf(door->prefix, sizeof door->prefix, "%s", place.prefix);
+    go_to(door, place.host, place.port);
     return door;
 }
 

@@ -42,7 +42,7 @@ static bool write_sql(struct postgres *postgres, struct buffer *sql, const struc
     char *literal = PQescapeLiteral(postgres->conn, buffer_str(&specs), specs.length);
     buffer_printf(
         sql,
-        "SELECT p.id, p.state, p.existed::int, p.updated::int FROM json_array_elements(%s)"
+        "SELECT answer(p), p.state, p.existed::int, p.updated::int FROM json_array_elements(%s)"
         " s, LATERAL produce(json_populate_record(NULL::job_spec, s), %" PRId64 ", %zu) p",
         literal, now, postgres->base.max_payload);
     PQfreemem(literal);

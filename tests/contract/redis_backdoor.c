@@ -16,13 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HOST_SIZE   256
-#define PREFIX_SIZE 128
-#define BLOCK_MS    "600000"
+#define HOST_SIZE REDIS_HOST_SIZE
+#define BLOCK_MS  "600000"
 
 struct server {
     redisContext *context;
-    char prefix[PREFIX_SIZE];
+    char prefix[REDIS_PREFIX_SIZE];
 };
 
 static void require(bool done, const char *what)
@@ -41,16 +40,26 @@ static void go_to(struct server *server, const char *host, int port)
     require(server->context != NULL && server->context->err == 0, host);
 }
 
-/* redis://HOST:PORT/0?prefix=NAME, as backends.c makes them. */
+/* As backends.c makes them: redis://HOST:PORT/0?prefix=NAME, with more options before the last one
+ * for rediss. The backdoor of that is in plain text. */
+void redis_backdoor_place(const char *url, struct redis_place *place_out)
+{
+    const char *server =
+        text_starts_with(url, "rediss:") ? redis_backdoor_server(REDIS_TLS_PLAIN) : url;
+    const char *prefix = strstr(url, "prefix=");
+
+    require(prefix != NULL && sscanf(prefix, "prefix=%127s", place_out->prefix) == 1, url);
+    require(sscanf(server, "redis://%255[^:/]:%d/0", place_out->host, &place_out->port) == 2, url);
+}
+
 static struct server connect_to(const char *url)
 {
     struct server server = {0};
-    char host[HOST_SIZE];
-    int port = 0;
+    struct redis_place place;
 
-    require(sscanf(url, "redis://%255[^:/]:%d/0?prefix=%127s", host, &port, server.prefix) == 3,
-            url);
-    go_to(&server, host, port);
+    redis_backdoor_place(url, &place);
+    snprintf(server.prefix, sizeof server.prefix, "%s", place.prefix);
+    go_to(&server, place.host, place.port);
     return server;
 }
 

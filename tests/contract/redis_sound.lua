@@ -81,6 +81,30 @@ for set, number in pairs(SETS) do
         end
     end
 end
+local aside_count = 0
+for id, record in pairs(all('aside')) do
+    local why, since, place, kind = string.match(record, '^([12])(%d+) (%S+) (%S*) ')
+    local j = parsed[id]
+    if not j or state[id] then
+        return 'a job that is aside is in no other state'
+    end
+    if not why or #since ~= 18 or place ~= j.priority .. pad(j.due, 18) .. pad(j.seq, 16) .. id then
+        return 'a job that is aside has its place'
+    end
+    kind = why .. kind .. ' '
+    if not redis.call('ZSCORE', base .. 'aside_place', kind .. place)
+        or not redis.call('ZSCORE', base .. 'aside_age', kind .. since .. id)
+        or not redis.call('ZSCORE', base .. 'aside_due', string.sub(place, 2) .. j.priority) then
+        return 'a job that is aside is found by its place, its age and its due'
+    end
+    state[id] = '1'
+    aside_count = aside_count + 1
+end
+for _, set in ipairs({'aside_place', 'aside_age', 'aside_due'}) do
+    if redis.call('ZCARD', base .. set) ~= aside_count then
+        return 'a member of ' .. set .. ' has a job that is aside'
+    end
+end
 for id, lease in pairs(leases) do
     local j = parsed[id]
     if not j then

@@ -229,6 +229,10 @@ struct settlement claim_settlement(const struct claim *claim, enum settlement_ki
 
     if (kind == SETTLE_RETRY || kind == SETTLE_SNOOZE)
         settlement.run_at = LATER;
+    if (kind == SETTLE_ASIDE) {
+        settlement.aside = ASIDE_NO_HANDLER;
+        settlement.aside_since = NOW;
+    }
     if (kind == SETTLE_RETRY || kind == SETTLE_FAIL) {
         settlement.counts = true;
         settlement.error = "it broke";
@@ -292,6 +296,15 @@ enum th_error_code scene_cancel(struct scene *scene, const struct uuid *id, usec
     enum th_error_code verdict = TH_E_INTERNAL;
 
     MUST(store_cancel(scene->store, id, 1, now, &verdict, &err));
+    return verdict;
+}
+
+enum th_error_code scene_run_now(struct scene *scene, const struct uuid *id, usec_t now)
+{
+    struct error err = {0};
+    enum th_error_code verdict = TH_E_INTERNAL;
+
+    MUST(store_run_now(scene->store, id, 1, now, &verdict, &err));
     return verdict;
 }
 

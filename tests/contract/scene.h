@@ -129,6 +129,7 @@ size_t scene_reclaim(struct scene *scene, usec_t now);
 struct job_cursor scene_list(struct scene *scene, const struct job_filter *filter,
                              struct job_list *list);
 enum th_error_code scene_cancel(struct scene *scene, const struct uuid *id, usec_t now);
+enum th_error_code scene_run_now(struct scene *scene, const struct uuid *id, usec_t now);
 enum th_error_code scene_requeue(struct scene *scene, const struct uuid *id, usec_t run_at,
                                  usec_t now);
 enum th_error_code scene_remove(struct scene *scene, const struct uuid *id);

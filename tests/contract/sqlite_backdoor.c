@@ -103,10 +103,12 @@ static const struct {
     const char *rule;
     const char *sql; /* answers a row for each case that breaks it */
 } rules[] = {
-    {"a job is in exactly one of ready, waiting, lease, ended",
+    {"a job is in exactly one of ready, aside, waiting, lease, ended",
      "SELECT 1 FROM job j WHERE 1 <>"
      " (SELECT count(*) FROM ready r WHERE r.queue_id = j.queue_id AND r.priority = j.priority"
      "     AND r.due = j.due AND r.seq = j.seq)"
+     " + (SELECT count(*) FROM aside a WHERE a.seq = j.seq AND a.queue_id = j.queue_id"
+     "     AND a.priority = j.priority AND a.due = j.due AND a.type = j.type)"
      " + (SELECT count(*) FROM waiting w WHERE w.queue_id = j.queue_id AND w.due = j.due"
      "     AND w.seq = j.seq)"
      " + (SELECT count(*) FROM lease l WHERE l.seq = j.seq AND l.queue_id = j.queue_id)"
@@ -114,7 +116,7 @@ static const struct {
     {"each of them has a job",
      "SELECT 1 WHERE (SELECT count(*) FROM job) <> (SELECT count(*) FROM ready)"
      " + (SELECT count(*) FROM waiting) + (SELECT count(*) FROM lease)"
-     " + (SELECT count(*) FROM ended)"},
+     " + (SELECT count(*) FROM ended) + (SELECT count(*) FROM aside)"},
     {"details and runs have a job",
      "SELECT seq FROM detail UNION SELECT seq FROM run EXCEPT SELECT seq FROM job"},
     {"the key knows the job that waits with it",
@@ -145,12 +147,15 @@ static const struct {
      " OR l.cancel_requested_at IS NOT NULL OR l.seq IN (SELECT seq FROM detail)"
      " OR l.seq IN (SELECT seq FROM run))"},
     {"a queue knows how many jobs it has of each state",
-     "SELECT 1 FROM queue q WHERE (ready, running) IS NOT"
+     "SELECT 1 FROM queue q WHERE (ready - no_handler - cannot_start, running) IS NOT"
      " ((SELECT count(*) FROM ready t WHERE t.queue_id = q.queue_id),"
      " (SELECT count(*) FROM lease t WHERE t.queue_id = q.queue_id))"
      " OR (scheduled, blocked, retry) IS NOT"
      " (SELECT count(*) FILTER (WHERE state = 0), count(*) FILTER (WHERE state = 2),"
      " count(*) FILTER (WHERE state = 4) FROM waiting t WHERE t.queue_id = q.queue_id)"
+     " OR (no_handler, cannot_start) IS NOT"
+     " (SELECT count(*) FILTER (WHERE why = 1), count(*) FILTER (WHERE why = 2)"
+     " FROM aside t WHERE t.queue_id = q.queue_id)"
      " OR (done, dead, cancelled) IS NOT"
      " (SELECT count(*) FILTER (WHERE state = 5), count(*) FILTER (WHERE state = 6),"
      " count(*) FILTER (WHERE state = 7) FROM ended t WHERE t.queue_id = q.queue_id)"},

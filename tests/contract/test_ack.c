@@ -5,6 +5,7 @@
 #include "contract.h"
 #include "refusal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 START_TEST(ack_marks_done_and_is_idempotent_with_the_same_token)
@@ -101,6 +102,49 @@ START_TEST(ack_stores_result_output_and_run)
     ck_assert_int_eq(job->runs[0].max_rss_kb, 123456);
     ck_assert_int_eq(job->runs[0].outcome, RUN_DONE);
     ck_assert_int_eq(job->runs[0].exit_code, 0);
+}
+END_TEST
+
+/* Each byte there is, in no order that a store could know. */
+static void fill(unsigned char *bytes, size_t length)
+{
+    uint32_t state = 1;
+
+    for (size_t i = 0; i < length; i++) {
+        state = state * 1664525 + 1013904223;
+        bytes[i] = (unsigned char)(state >> 24);
+    }
+}
+
+static struct settlement settlement_of_kind(const struct claim *claim, enum settlement_kind kind)
+{
+    struct settlement settlement = claim_settlement(claim, kind);
+
+    if (kind == SETTLE_RETRY) {
+        settlement.run_at = NOW + SECONDS(60);
+        settlement.error = "no";
+        settlement.counts = true;
+    }
+    return settlement;
+}
+
+START_TEST(a_mebibyte_of_output_comes_back_as_it_was)
+{
+    static const enum settlement_kind kinds[] = {SETTLE_ACK, SETTLE_RETRY};
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    CLEANUP(job_list_done) struct job_list list = {0};
+    AUTO_FREE unsigned char *output = malloc(JOB_OUTPUT_MAX);
+    struct uuid id = scene_add(&scene);
+    struct claim claim = scene_take(&scene, NOW);
+    struct settlement settlement = settlement_of_kind(&claim, kinds[_i]);
+
+    ck_assert_ptr_nonnull(output);
+    fill(output, JOB_OUTPUT_MAX);
+    settlement.output = (struct bytes){output, JOB_OUTPUT_MAX};
+    ASSERT_VERDICT(scene_settle(&scene, &settlement, NOW + 1), TH_OK);
+    const struct job *job = scene_get(&scene, &id, &list);
+    ck_assert_uint_eq(job->output.length, JOB_OUTPUT_MAX);
+    ck_assert(memcmp(job->output.data, output, JOB_OUTPUT_MAX) == 0);
 }
 END_TEST
 
@@ -396,6 +440,7 @@ Suite *ack_suite(void)
     tcase_add_loop_test(group, another_kind_on_a_done_job_is_not_running, SETTLE_RETRY,
                         SETTLE_CANCEL + 1);
     tcase_add_test(group, ack_stores_result_output_and_run);
+    tcase_add_loop_test(group, a_mebibyte_of_output_comes_back_as_it_was, 0, 2);
     tcase_add_test(group, ack_by_ref_and_by_id_record_the_same);
     tcase_add_loop_test(group, ack_without_a_run_records_the_same_by_ref_and_by_id, 0, 2);
     tcase_add_test(group, ack_clears_lease_fields);

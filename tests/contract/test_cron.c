@@ -110,11 +110,11 @@ END_TEST
 static usec_t last_slot(struct scene *scene, const char *name)
 {
     struct error err = {0};
-    usec_t slot = -1, doubted = -1;
+    struct cron_past past;
 
-    MUST(store_cron_last(scene->store, name, NOW, &slot, &doubted, &err));
-    ck_assert_int_eq(doubted, 0);
-    return slot;
+    MUST(store_cron_last(scene->store, name, NOW, &past, &err));
+    ck_assert_int_eq(past.doubted, 0);
+    return past.last;
 }
 
 START_TEST(the_last_slot_of_a_schedule_is_kept)
@@ -150,6 +150,49 @@ START_TEST(only_a_schedule_without_a_slot_is_marked)
 }
 END_TEST
 
+START_TEST(a_schedule_is_paused_by_somebody_until_it_is_resumed)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    struct error err = {0};
+    struct cron_past past;
+
+    ck_assert(cron(&scene, "nightly", NOW - 5));
+    MUST(store_cron_pause(scene.store, "nightly", "kim@web-1", NOW, &err));
+    MUST(store_cron_pause(scene.store, "nightly", "robin@web-2", NOW + 1, &err));
+    MUST(store_cron_last(scene.store, "nightly", NOW, &past, &err));
+    ASSERT_TIME(past.paused_at, NOW);
+    ck_assert_str_eq(past.paused_by, "kim@web-1");
+    ASSERT_TIME(past.last, NOW - 5);
+
+    /* What it missed is over. */
+    MUST(store_cron_resume(scene.store, "nightly", NOW + 10, &err));
+    MUST(store_cron_last(scene.store, "nightly", NOW + 10, &past, &err));
+    ASSERT_TIME(past.paused_at, 0);
+    ck_assert_str_eq(past.paused_by, "");
+    ASSERT_TIME(past.last, cron_first_mark(NOW + 10));
+
+    /* Nothing is skipped by who resumes what was not paused. */
+    MUST(store_cron_resume(scene.store, "nightly", NOW + 20, &err));
+    ASSERT_TIME(last_slot(&scene, "nightly"), cron_first_mark(NOW + 10));
+}
+END_TEST
+
+START_TEST(a_schedule_that_nobody_has_seen_can_be_paused)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    struct error err = {0};
+    struct cron_past past;
+
+    MUST(store_cron_pause(scene.store, "nightly", NULL, NOW, &err));
+    MUST(store_cron_last(scene.store, "nightly", NOW, &past, &err));
+    ASSERT_TIME(past.paused_at, NOW);
+    ck_assert_str_eq(past.paused_by, "");
+    MUST(store_cron_last(scene.store, "hourly", NOW, &past, &err));
+    ASSERT_TIME(past.paused_at, 0);
+    MUST_FAIL(TH_E_INVALID, store_cron_pause(scene.store, "", NULL, NOW, &err));
+}
+END_TEST
+
 /* ---- a clock that was ahead ---- */
 
 /* As if the clock had said 2040. */
@@ -168,15 +211,15 @@ START_TEST(a_slot_that_a_wrong_clock_stored_counts_for_nothing)
 {
     CLEANUP(scene_close) struct scene scene = scene_open_fresh();
     struct error err = {0};
-    usec_t last = -1, doubted = -1;
+    struct cron_past past;
 
     enqueue_ahead(&scene, "nightly", scene.queue);
-    MUST(store_cron_last(scene.store, "nightly", NOW, &last, &doubted, &err));
-    ck_assert_int_eq(last, 0);
-    ck_assert_int_eq(doubted, AHEAD);
+    MUST(store_cron_last(scene.store, "nightly", NOW, &past, &err));
+    ck_assert_int_eq(past.last, 0);
+    ck_assert_int_eq(past.doubted, AHEAD);
     MUST(store_cron_mark(scene.store, "nightly", NOW - 1, NOW, &err));
-    MUST(store_cron_last(scene.store, "nightly", NOW, &last, &doubted, &err));
-    ck_assert_int_eq(last, NOW - 1);
+    MUST(store_cron_last(scene.store, "nightly", NOW, &past, &err));
+    ck_assert_int_eq(past.last, NOW - 1);
     ck_assert(!cron(&scene, "nightly", NOW - 1));
     ck_assert(cron(&scene, "nightly", NOW));
     ck_assert(!cron(&scene, "nightly", NOW));
@@ -238,6 +281,8 @@ Suite *cron_suite(void)
     tcase_add_test(cron_group,
                    behind_a_slot_that_cannot_be_each_slot_is_stored_once_among_32_racers);
     tcase_add_test(cron_group, the_last_slot_of_a_schedule_is_kept);
+    tcase_add_test(cron_group, a_schedule_is_paused_by_somebody_until_it_is_resumed);
+    tcase_add_test(cron_group, a_schedule_that_nobody_has_seen_can_be_paused);
     tcase_add_test(cron_group, only_a_schedule_without_a_slot_is_marked);
     tcase_add_test(cron_group, cron_enqueue_that_meets_a_conflict_does_not_use_its_slot_up);
     return suite;

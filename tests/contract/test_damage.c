@@ -7,6 +7,7 @@
  *
  * Only stores whose records have no form that the database itself holds have such a backdoor.
  */
+#include "asides.h"
 #include "contract.h"
 #include "scene.h"
 
@@ -22,6 +23,8 @@ enum member {
     OTHER,
     LARGE,
     ONCE,
+    ASIDE,
+    SHELVED,
     SCHEDULED,
     RETRY,
     RUNNING,
@@ -34,10 +37,11 @@ enum member {
 };
 
 static const enum damage_victim victims[MEMBERS] = {
-    [READY] = VICTIM_READY,     [OTHER] = VICTIM_NONE,          [LARGE] = VICTIM_LARGE,
-    [ONCE] = VICTIM_ONCE,       [SCHEDULED] = VICTIM_SCHEDULED, [RETRY] = VICTIM_RETRY,
-    [RUNNING] = VICTIM_RUNNING, [KEYED] = VICTIM_KEYED,         [BLOCKED] = VICTIM_BLOCKED,
-    [DONE] = VICTIM_DONE,       [DEAD] = VICTIM_DEAD,           [CANCELLED] = VICTIM_CANCELLED,
+    [READY] = VICTIM_READY,         [OTHER] = VICTIM_NONE,          [LARGE] = VICTIM_LARGE,
+    [ASIDE] = VICTIM_ASIDE,         [SHELVED] = VICTIM_NONE,        [ONCE] = VICTIM_ONCE,
+    [SCHEDULED] = VICTIM_SCHEDULED, [RETRY] = VICTIM_RETRY,         [RUNNING] = VICTIM_RUNNING,
+    [KEYED] = VICTIM_KEYED,         [BLOCKED] = VICTIM_BLOCKED,     [DONE] = VICTIM_DONE,
+    [DEAD] = VICTIM_DEAD,           [CANCELLED] = VICTIM_CANCELLED,
 };
 
 struct cast {
@@ -109,6 +113,8 @@ static struct cast cast_open(void)
     cast.ids[CANCELLED] = scene_add(scene);
     ASSERT_VERDICT(scene_cancel(scene, &cast.ids[CANCELLED], NOW), TH_OK);
     cast.ids[RETRY] = end_one(scene, SETTLE_RETRY);
+    cast.ids[ASIDE] = asides_bring(scene, "strange", ASIDE_NO_HANDLER, NOW);
+    cast.ids[SHELVED] = asides_bring(scene, "broken", ASIDE_CANNOT_START, NOW);
     cast.ids[RUNNING] = scene_add(scene);
     cast.claims[0] = scene_take(scene, NOW);
     cast.ids[KEYED] = add_keyed(scene);
@@ -188,10 +194,23 @@ static void keep_up(struct cast *cast, const struct damage *damage, usec_t now)
     WELL(store_prune(store, &keep, now, MANY, &count, &err));
 }
 
+static void bring_back(struct cast *cast, const struct damage *damage)
+{
+    CLEANUP(aside_list_done) struct aside_list types = {0};
+    struct store *store = cast->scene.store;
+    struct error err = {0};
+    size_t moved;
+
+    WELL(store_aside(store, NULL, 0, &types, &err));
+    for (size_t i = 0; i < types.count; i++)
+        WELL(store_bring_back(store, &types.items[i], 0, MANY, &moved, &err));
+}
+
 static void work(struct cast *cast, const struct damage *damage, usec_t now)
 {
     for (int round = 0; round < ROUNDS; round++, now += A_ROUND) {
         keep_up(cast, damage, now);
+        bring_back(cast, damage);
         for (int turns = 0; drain_once(cast, damage, now) > 0; turns++)
             ck_assert_msg(turns < MEMBERS * 2, "%s: it loops", damage->what);
     }
@@ -261,6 +280,7 @@ static void repair(struct cast *cast, const struct damage *damage, usec_t now)
     struct error err = {0};
 
     WELL(store_requeue(store, cast->ids, MEMBERS, 0, now, verdicts, &err));
+    WELL(store_run_now(store, cast->ids, MEMBERS, now, verdicts, &err));
     WELL(store_cancel(store, cast->ids, MEMBERS, now, verdicts, &err));
     WELL(store_remove(store, cast->ids, MEMBERS, verdicts, &err));
 }

@@ -36,6 +36,7 @@ START_TEST(later_calls_fail_closed)
     const struct heartbeat heartbeat = {.pool = POOL, .lease_for = LEASE};
     const struct pool pool = {.name = POOL, .host = "host", .started_at = NOW};
     const struct retention keep = {0};
+    struct cron_past past;
     struct queue_stats_list stats = {0};
     struct pool_list pools = {0};
     enum th_error_code verdict;
@@ -67,17 +68,22 @@ START_TEST(later_calls_fail_closed)
     MUST_FAIL(TH_E_INVALID, store_pool_remove_silent(closed, NOW, &pools, &err));
     MUST_FAIL(TH_E_INVALID, store_stats(closed, &stats, &err));
     MUST_FAIL(TH_E_INVALID, store_cron_enqueue(closed, "cron", NOW, &job, NOW, &flag, &err));
-    MUST_FAIL(TH_E_INVALID, store_cron_last(closed, "cron", NOW, &moment, &moment, &err));
+    MUST_FAIL(TH_E_INVALID, store_cron_last(closed, "cron", NOW, &past, &err));
+    MUST_FAIL(TH_E_INVALID, store_cron_pause(closed, "cron", NULL, NOW, &err));
+    MUST_FAIL(TH_E_INVALID, store_cron_resume(closed, "cron", NOW, &err));
     MUST_FAIL(TH_E_INVALID, store_cron_mark(closed, "cron", NOW, NOW, &err));
     MUST_FAIL(TH_E_INVALID, store_wait_fd(closed, &fd, &err));
     MUST_FAIL(TH_E_INVALID, store_wait(closed, 0, &flag, &err));
     MUST_FAIL(TH_E_INVALID, store_get(closed, &job.id, &jobs, &err));
     MUST_FAIL(TH_E_INVALID, store_list(closed, &filter, &jobs, &next, &err));
     MUST_FAIL(TH_E_INVALID, store_cancel(closed, &job.id, 1, NOW, &verdict, &err));
+    MUST_FAIL(TH_E_INVALID, store_run_now(closed, &job.id, 1, NOW, &verdict, &err));
     MUST_FAIL(TH_E_INVALID, store_requeue(closed, &job.id, 1, 0, NOW, &verdict, &err));
     MUST_FAIL(TH_E_INVALID, store_remove(closed, &job.id, 1, &verdict, &err));
-    MUST_FAIL(TH_E_INVALID, store_pause(closed, scene.queue, NOW, &err));
+    MUST_FAIL(TH_E_INVALID, store_pause(closed, scene.queue, NULL, NOW, &err));
     MUST_FAIL(TH_E_INVALID, store_resume(closed, scene.queue, &err));
+    MUST_FAIL(TH_E_INVALID, store_hide_queue(closed, scene.queue, &err));
+    MUST_FAIL(TH_E_INVALID, store_count_before(closed, &job, 1, &moved, &err));
     ck_assert_uint_eq(jobs.count, 0);
 }
 END_TEST

@@ -106,7 +106,7 @@ START_TEST(a_paused_queue_is_not_called_full)
     bool is_full = true;
 
     fill(&scene);
-    MUST(store_pause(scene.store, scene.queue, NOW, &err));
+    MUST(store_pause(scene.store, scene.queue, NULL, NOW, &err));
     ck_assert_uint_eq(take_limited(&scene, 1, 1, NOW, &is_full), 0);
     ck_assert(!is_full);
 }

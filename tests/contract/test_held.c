@@ -133,8 +133,8 @@ START_TEST(a_repeated_reserve_with_the_same_batch_token_after_a_lost_answer_lose
 }
 END_TEST
 
-static const enum settlement_kind returns[] = {SETTLE_RETRY, SETTLE_FAIL, SETTLE_RELEASE,
-                                               SETTLE_SNOOZE, SETTLE_CANCEL};
+static const enum settlement_kind returns[] = {SETTLE_RETRY,  SETTLE_FAIL,   SETTLE_RELEASE,
+                                               SETTLE_SNOOZE, SETTLE_CANCEL, SETTLE_ASIDE};
 
 START_TEST(cancel_of_a_running_job_ends_cancelled_whatever_returns_it)
 {

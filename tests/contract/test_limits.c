@@ -122,8 +122,8 @@ START_TEST(a_paused_queue_is_not_reserved_from)
     struct error err = {0};
     struct uuid id = scene_add(&scene);
 
-    MUST(store_pause(scene.store, scene.queue, NOW, &err));
-    MUST(store_pause(scene.store, scene.queue, NOW + 1, &err));
+    MUST(store_pause(scene.store, scene.queue, NULL, NOW, &err));
+    MUST(store_pause(scene.store, scene.queue, NULL, NOW + 1, &err));
     ck_assert_int_ne(scene_stats(&scene).paused_at, 0);
     scene_take_nothing(&scene, NOW);
     ck_assert_int_eq(scene_enqueue(&scene, scene_job(&scene), NOW).state, JOB_READY);
@@ -136,16 +136,84 @@ START_TEST(a_paused_queue_is_not_reserved_from)
 }
 END_TEST
 
+static char *paused_by(struct scene *scene)
+{
+    CLEANUP(queue_stats_list_done) struct queue_stats_list list = {0};
+    struct error err = {0};
+
+    MUST(store_stats(scene->store, &list, &err));
+    for (size_t i = 0; i < list.count; i++) {
+        if (strcmp(list.items[i].queue, scene->queue) == 0)
+            return strdup(list.items[i].paused_by != NULL ? list.items[i].paused_by : "");
+    }
+    return NULL;
+}
+
+START_TEST(a_pause_knows_who_and_when_it_was_first)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    struct error err = {0};
+
+    MUST(store_pause(scene.store, scene.queue, "kim@web-1", NOW, &err));
+    MUST(store_pause(scene.store, scene.queue, "robin@web-2", NOW + 1, &err));
+    AUTO_FREE char *first = paused_by(&scene);
+    ck_assert_str_eq(first, "kim@web-1");
+    ASSERT_TIME(scene_stats(&scene).paused_at, NOW);
+    MUST(store_resume(scene.store, scene.queue, &err));
+    AUTO_FREE char *nobody = paused_by(&scene);
+    ck_assert_str_eq(nobody, "");
+    MUST(store_pause(scene.store, scene.queue, NULL, NOW + 2, &err));
+    AUTO_FREE char *unknown = paused_by(&scene);
+    ck_assert_str_eq(unknown, "");
+    ASSERT_TIME(scene_stats(&scene).paused_at, NOW + 2);
+    MUST_FAIL(TH_E_INVALID, store_pause(scene.store, scene.queue, "\xff", NOW, &err));
+}
+END_TEST
+
+/* ---- hidden queues ---- */
+
+START_TEST(an_empty_queue_can_be_hidden_and_is_there_again_with_its_next_job)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    struct error err = {0};
+
+    MUST_FAIL(TH_E_NOT_FOUND, store_hide_queue(scene.store, "nobody-knows-it", &err));
+    MUST(store_pause(scene.store, scene.queue, "kim@web-1", NOW, &err));
+    MUST(store_hide_queue(scene.store, scene.queue, &err));
+    ck_assert_ptr_null(paused_by(&scene));
+    MUST(store_hide_queue(scene.store, scene.queue, &err));
+    scene_add(&scene);
+    ASSERT_TIME(scene_stats(&scene).paused_at, 0);
+    struct claim claim = scene_take(&scene, NOW);
+    scene_finish(&scene, &claim, SETTLE_ACK, NOW);
+    ASSERT_VERDICT(scene_remove(&scene, &claim.id), TH_OK);
+    ck_assert_int_eq(scene_stats(&scene).done_total, 1);
+    MUST(store_hide_queue(scene.store, scene.queue, &err));
+    ck_assert_ptr_null(paused_by(&scene));
+}
+END_TEST
+
+START_TEST(a_queue_with_a_job_in_any_state_cannot_be_hidden)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    struct error err = {0};
+
+    bring(&scene, (enum job_state)_i);
+    MUST_FAIL(TH_E_CONFLICT, store_hide_queue(scene.store, scene.queue, &err));
+    ck_assert_int_eq(scene_stats(&scene).jobs[_i], 1);
+}
+END_TEST
+
 START_TEST(a_pause_creates_its_queue_and_stops_no_run)
 {
     CLEANUP(scene_close) struct scene scene = scene_open();
     struct error err = {0};
 
-    MUST(store_pause(scene.store, scene.queue, NOW, &err));
+    MUST(store_pause(scene.store, scene.queue, NULL, NOW, &err));
     ASSERT_TIME(scene_stats(&scene).paused_at, NOW);
     MUST(store_resume(scene.store, scene.queue, &err));
     struct brought running = bring(&scene, JOB_RUNNING);
-    MUST(store_pause(scene.store, scene.queue, NOW, &err));
+    MUST(store_pause(scene.store, scene.queue, NULL, NOW, &err));
     scene_finish(&scene, &running.claim, SETTLE_ACK, NOW);
     ASSERT_STATE(&scene, &running.id, JOB_DONE);
 }
@@ -296,6 +364,9 @@ Suite *limits_suite(void)
 
     tcase_add_test(pause, a_paused_queue_is_not_reserved_from);
     tcase_add_test(pause, a_pause_creates_its_queue_and_stops_no_run);
+    tcase_add_test(pause, a_pause_knows_who_and_when_it_was_first);
+    tcase_add_test(pause, an_empty_queue_can_be_hidden_and_is_there_again_with_its_next_job);
+    tcase_add_loop_test(pause, a_queue_with_a_job_in_any_state_cannot_be_hidden, 0, JOB_STATES);
 
     tcase_add_loop_test(retention, purge_done_and_dlq_by_age, 0, COUNT_OF(retentions));
     tcase_add_test(retention, purge_goes_in_batches);

@@ -121,7 +121,9 @@ static struct settlement settle_somehow(struct actor *actor, const struct job *j
         .queue = job->queue,
         .token = job->token,
         .ref = pick(actor, 4) == 0 ? 0 : job->ref,
-        .kind = (enum settlement_kind)pick(actor, 6),
+        .kind = (enum settlement_kind)pick(actor, SETTLE_ASIDE + 1),
+        .aside = (enum job_aside)(ASIDE_NO_HANDLER + pick(actor, 2)),
+        .aside_since = actor->now,
         .counts = pick(actor, 2) != 0,
         .run_at = pick(actor, 2) != 0 ? actor->now + SECONDS(pick(actor, 30)) : 0,
         .error = "it failed",
@@ -184,6 +186,26 @@ static bool do_upkeep(struct actor *actor, struct error *err)
     return store_promote(actor->store, state, actor->now, 1 + pick(actor, 5), &moved, &next, err);
 }
 
+/* Of whatever is aside, some come back or are given up. */
+static bool do_aside(struct actor *actor, struct error *err)
+{
+    const char *const queues[QUEUES] = {actor->queues[0], actor->queues[1]};
+    CLEANUP(aside_list_done) struct aside_list types = {0};
+    size_t count;
+
+    if (!store_aside(actor->store, queues, pick(actor, 2) != 0 ? QUEUES : 0, &types, err))
+        return false;
+    if (types.count == 0)
+        return true;
+    const struct aside_type *type = &types.items[pick(actor, (unsigned)types.count)];
+    const usec_t before = actor->now - SECONDS(pick(actor, 20));
+    if (pick(actor, 3) == 0)
+        return store_give_up(actor->store, type, before, actor->now, 1 + pick(actor, 3), &count,
+                             err);
+    return store_bring_back(actor->store, type, pick(actor, 3) == 0 ? before : 0,
+                            1 + pick(actor, 5), &count, err);
+}
+
 static bool do_cancel(struct actor *actor, struct error *err)
 {
     struct uuid ids[] = {pick_known(actor), pick_known(actor)};
@@ -199,6 +221,14 @@ static bool do_requeue(struct actor *actor, struct error *err)
     usec_t run_at = pick(actor, 2) != 0 ? actor->now + SECONDS(pick(actor, 30)) : 0;
 
     return store_requeue(actor->store, ids, COUNT_OF(ids), run_at, actor->now, verdicts, err);
+}
+
+static bool do_run_now(struct actor *actor, struct error *err)
+{
+    struct uuid ids[] = {pick_known(actor), pick_known(actor)};
+    enum th_error_code verdicts[COUNT_OF(ids)];
+
+    return store_run_now(actor->store, ids, COUNT_OF(ids), actor->now, verdicts, err);
 }
 
 /* Whoever reports its jobs is asked afterwards whether they are there. */
@@ -222,8 +252,8 @@ static bool do_prune(struct actor *actor, struct error *err)
 }
 
 static bool (*const operations[])(struct actor *actor, struct error *err) = {
-    do_enqueue, do_enqueue, do_exchange, do_exchange, do_heartbeat,
-    do_upkeep,  do_cancel,  do_requeue,  do_remove,   do_prune,
+    do_enqueue, do_enqueue, do_exchange, do_exchange, do_heartbeat, do_upkeep,
+    do_cancel,  do_run_now, do_requeue,  do_remove,   do_prune,     do_aside,
 };
 
 /* Until `count` operations are done. Clocks of several pools differ a little, and go back too. */
@@ -316,6 +346,17 @@ static void assert_present(struct scene *scene, const struct buffer *ids, uint64
     }
 }
 
+static void bring_all_back(struct scene *scene)
+{
+    CLEANUP(aside_list_done) struct aside_list types = {0};
+    struct error err = {0};
+    size_t moved;
+
+    MUST(store_aside(scene->store, NULL, 0, &types, &err));
+    for (size_t i = 0; i < types.count; i++)
+        MUST(store_bring_back(scene->store, &types.items[i], 0, MANY, &moved, &err));
+}
+
 /* Long after: nothing is left that cannot be brought to its end. */
 static void assert_drains(struct scene *scene, uint64_t seed)
 {
@@ -326,6 +367,7 @@ static void assert_drains(struct scene *scene, uint64_t seed)
 
     for (int i = 0; i < 100 && reserved > 0; i++, now += LEASE) {
         reserved = 0;
+        bring_all_back(scene);
         scene_promote(scene, JOB_SCHEDULED, now);
         scene_promote(scene, JOB_RETRY, now);
         for (size_t q = 0; q < QUEUES; q++) {

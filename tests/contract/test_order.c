@@ -345,6 +345,33 @@ START_TEST(next_due_reports_earliest_ready_at)
 }
 END_TEST
 
+START_TEST(who_stands_before_a_job_is_counted_up_to_a_limit)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    CLEANUP(job_list_done) struct job_list list = {0};
+    struct job urgent = scene_job(&scene), later = scene_job(&scene), last = scene_job(&scene);
+    struct error err = {0};
+    size_t before = MANY;
+
+    for (int i = 0; i < 4; i++)
+        scene_add(&scene);
+    urgent.priority = 0;
+    later.run_at = LATER;
+    scene_enqueue(&scene, urgent, NOW + 1);
+    scene_enqueue(&scene, later, NOW);
+    struct uuid id = scene_enqueue(&scene, last, NOW + 2).id;
+    scene_enqueue(&scene, scene_job(&scene), NOW + 3);
+    const struct job *job = scene_get(&scene, &id, &list);
+    MUST(store_count_before(scene.store, job, 100, &before, &err));
+    ck_assert_uint_eq(before, 5);
+    MUST(store_count_before(scene.store, job, 3, &before, &err));
+    ck_assert_uint_eq(before, 3);
+    scene_take(&scene, NOW + 4);
+    MUST(store_count_before(scene.store, job, 100, &before, &err));
+    ck_assert_uint_eq(before, 4);
+}
+END_TEST
+
 Suite *order_suite(void)
 {
     Suite *suite = suite_create("order");
@@ -371,5 +398,6 @@ Suite *order_suite(void)
     tcase_add_test(types, type_filter_takes_no_more_than_max);
     tcase_add_test(types, unknown_type_is_dead_with_reason_no_handler);
     tcase_add_test(types, unknown_type_left_is_given_back_uncounted_for_10s);
+    tcase_add_test(types, who_stands_before_a_job_is_counted_up_to_a_limit);
     return suite;
 }

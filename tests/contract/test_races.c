@@ -100,7 +100,10 @@ static struct settlement settle_somehow(struct runner *runner, const struct job 
         .queue = job->queue,
         .token = job->token,
         .ref = pick(runner, 5) == 0 ? 0 : job->ref,
-        .kind = pick(runner, 2) == 0 ? SETTLE_ACK : (enum settlement_kind)pick(runner, 6),
+        .kind = pick(runner, 2) == 0 ? SETTLE_ACK
+                                     : (enum settlement_kind)pick(runner, SETTLE_ASIDE + 1),
+        .aside = (enum job_aside)(ASIDE_NO_HANDLER + pick(runner, 2)),
+        .aside_since = runner->now,
         .forget = pick(runner, 2) == 0,
         .run_at = pick(runner, 2) == 0 ? runner->now + SECONDS(1) : 0,
         .has_run = true,
@@ -207,6 +210,35 @@ static bool prune(struct runner *runner, struct error *err)
     return store_prune(runner->store, &keep, runner->now, 10, &removed, err);
 }
 
+/* Each type that is aside comes back, or is given up. */
+static bool fetch(struct runner *runner, bool gives_up, struct error *err)
+{
+    CLEANUP(aside_list_done) struct aside_list types = {0};
+    size_t count;
+
+    if (!store_aside(runner->store, NULL, 0, &types, err))
+        return false;
+    for (size_t i = 0; i < types.count; i++) {
+        const struct aside_type *type = &types.items[i];
+        const usec_t before = runner->now - SECONDS(pick(runner, 3));
+        if (gives_up ? !store_give_up(runner->store, type, before, runner->now, 3, &count, err)
+                     : !store_bring_back(runner->store, type, pick(runner, 2) ? before : 0, 3,
+                                         &count, err))
+            return false;
+    }
+    return true;
+}
+
+static bool bring_back(struct runner *runner, struct error *err)
+{
+    return fetch(runner, false, err);
+}
+
+static bool give_up(struct runner *runner, struct error *err)
+{
+    return fetch(runner, true, err);
+}
+
 static bool come_and_go(struct runner *runner, struct error *err)
 {
     CLEANUP(pool_list_done) struct pool_list silent = {0};
@@ -242,6 +274,15 @@ static bool requeue(struct runner *runner, struct error *err)
     return store_requeue(runner->store, ids, IDS, 0, runner->now, verdicts, err);
 }
 
+static bool run_now(struct runner *runner, struct error *err)
+{
+    struct uuid ids[IDS];
+    enum th_error_code verdicts[IDS];
+
+    pick_ids(runner, ids);
+    return store_run_now(runner->store, ids, IDS, runner->now, verdicts, err);
+}
+
 static bool remove_some(struct runner *runner, struct error *err)
 {
     struct uuid ids[IDS];
@@ -255,7 +296,7 @@ static bool hold_up(struct runner *runner, struct error *err)
 {
     const char *queue = runner->queues[pick(runner, QUEUES)];
 
-    return store_pause(runner->store, queue, runner->now, err) &&
+    return store_pause(runner->store, queue, NULL, runner->now, err) &&
            store_resume(runner->store, queue, err);
 }
 
@@ -272,6 +313,7 @@ static bool (*const operations[])(struct runner *runner, struct error *err) = {
     enqueue_one, enqueue_batch, enqueue_by_clock, exchange_both, exchange_both, settle_alone,
     beat,        beat,          promote,          reclaim,       prune,         come_and_go,
     cancel,      requeue,       remove_some,      enqueue_batch, hold_up,       count_all,
+    bring_back,  give_up,       run_now,
 };
 
 struct race {

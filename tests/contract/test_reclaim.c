@@ -92,7 +92,7 @@ START_TEST(reclaim_issues_new_token_and_old_token_is_dead)
     AUTO_FREE char *before = scene_snapshot(&scene, &id);
 
     ck_assert(!lease_token_equal(&claim.token, &lost.token));
-    for (int kind = SETTLE_ACK; kind <= SETTLE_CANCEL; kind++) {
+    for (int kind = SETTLE_ACK; kind <= SETTLE_ASIDE; kind++) {
         struct settlement late = claim_settlement(&lost, (enum settlement_kind)kind);
         ASSERT_VERDICT(scene_settle(&scene, &late, lost.expires_at), TH_E_LEASE_MISMATCH);
     }

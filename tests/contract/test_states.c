@@ -27,6 +27,7 @@ static const struct change {
     {JOB_RUNNING, EVENT_FAIL, JOB_DEAD},
     {JOB_RUNNING, EVENT_RELEASE, JOB_READY},
     {JOB_RUNNING, EVENT_SNOOZE, JOB_SCHEDULED},
+    {JOB_RUNNING, EVENT_ASIDE, JOB_READY},
     {JOB_RUNNING, EVENT_CANCEL, JOB_CANCELLED},
     {JOB_RUNNING, EVENT_EXPIRE, JOB_READY},
     {JOB_BLOCKED, EVENT_UNBLOCK, JOB_READY},
@@ -39,6 +40,8 @@ static const struct change {
     {JOB_READY, EVENT_CANCEL, JOB_CANCELLED},
     {JOB_BLOCKED, EVENT_CANCEL, JOB_CANCELLED},
     {JOB_RETRY, EVENT_CANCEL, JOB_CANCELLED},
+    {JOB_SCHEDULED, EVENT_RUN, JOB_READY},
+    {JOB_RETRY, EVENT_RUN, JOB_READY},
     {JOB_DEAD, EVENT_REVIVE, JOB_READY},
     {JOB_CANCELLED, EVENT_REVIVE, JOB_READY},
     {JOB_DONE, EVENT_REMOVE, GONE},
@@ -123,6 +126,11 @@ static enum th_error_code snooze(struct scene *scene, const struct brought *job)
     return settle(scene, job, SETTLE_SNOOZE);
 }
 
+static enum th_error_code set_aside(struct scene *scene, const struct brought *job)
+{
+    return settle(scene, job, SETTLE_ASIDE);
+}
+
 /* A running job is asked first, and ends when the one who runs it obeys. */
 static enum th_error_code cancel(struct scene *scene, const struct brought *job)
 {
@@ -173,6 +181,11 @@ static enum th_error_code update(struct scene *scene, const struct brought *job)
     return TH_OK;
 }
 
+static enum th_error_code run_now(struct scene *scene, const struct brought *job)
+{
+    return scene_run_now(scene, &job->id, NOW);
+}
+
 static enum th_error_code revive(struct scene *scene, const struct brought *job)
 {
     return scene_requeue(scene, &job->id, 0, NOW);
@@ -184,7 +197,7 @@ static enum th_error_code remove_it(struct scene *scene, const struct brought *j
 }
 
 /* `refused` is the verdict where the pair is not allowed: TH_OK where nobody asks for the job by
- * its id. `repeats` ends a job, and is then a success when it is repeated. */
+ * its id. What leads to the state `repeats` is a success when it is repeated. */
 /* clang-format off */
 static const struct {
     const char *name;
@@ -199,11 +212,13 @@ static const struct {
     [EVENT_FAIL]    = {"fail",    die,         TH_E_NOT_RUNNING, JOB_DEAD},
     [EVENT_RELEASE] = {"release", release,     TH_E_NOT_RUNNING, GONE},
     [EVENT_SNOOZE]  = {"snooze",  snooze,      TH_E_NOT_RUNNING, GONE},
+    [EVENT_ASIDE]   = {"aside",   set_aside,   TH_E_NOT_RUNNING, GONE},
     [EVENT_CANCEL]  = {"cancel",  cancel,      TH_E_CONFLICT,    GONE},
     [EVENT_EXPIRE]  = {"expire",  let_expire,  TH_OK,            GONE},
     [EVENT_UNBLOCK] = {"unblock", let_unblock, TH_OK,            GONE},
     [EVENT_MERGE]   = {"merge",   let_merge,   TH_OK,            GONE},
     [EVENT_UPDATE]  = {"update",  update,      TH_OK,            GONE},
+    [EVENT_RUN]     = {"run",     run_now,     TH_E_CONFLICT,    JOB_READY},
     [EVENT_REVIVE]  = {"revive",  revive,      TH_E_CONFLICT,    GONE},
     [EVENT_REMOVE]  = {"remove",  remove_it,   TH_E_CONFLICT,    GONE},
 };

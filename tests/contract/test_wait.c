@@ -74,7 +74,7 @@ static struct brought prepare_paused(struct scene *scene)
     struct error err = {0};
     struct brought ready = bring(scene, JOB_READY);
 
-    MUST(store_pause(scene->store, scene->queue, NOW, &err));
+    MUST(store_pause(scene->store, scene->queue, NULL, NOW, &err));
     return ready;
 }
 

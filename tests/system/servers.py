@@ -229,21 +229,41 @@ class Redis(Server):
                               stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout.strip()
 
 
+class TlsRedis(Redis):
+    """Redis that speaks TLS as well, for `url`; to those whom its authority has signed if `clients` is
+    "yes". It has a plain port for cli()."""
+
+    def __init__(self, folder, certificates, pair, clients="no", settings=(), durable=False):
+        self.tls_port = free_port()
+        self.certificates = certificates
+        super().__init__(folder, durable, {
+            "tls-port": self.tls_port, "tls-cert-file": pair.cert, "tls-key-file": pair.key,
+            "tls-ca-cert-file": certificates.authority, "tls-auth-clients": clients,
+            "tls-replication": "yes", **dict(settings)})
+        self.plain_url = self.url
+        self.url = f"rediss://127.0.0.1:{self.tls_port}/0?cafile={certificates.authority}"
+
+
 class RedisCluster:
     """Three Redis masters that share the slots; `url` names one of them, as it is enough."""
 
     def __init__(self, folder, settings=()):
         os.makedirs(folder)
-        self.nodes = [Redis(os.path.join(folder, f"node{i}"), settings={
+        self.nodes = [self.make_node(os.path.join(folder, f"node{i}"), {
             "cluster-enabled": "yes", "cluster-config-file": "nodes.conf", "cluster-node-timeout": 2000,
             "cluster-port": free_port(), **dict(settings)}) for i in range(3)]
         self.url = self.nodes[0].url
 
+    def make_node(self, folder, settings):
+        return Redis(folder, settings=settings)
+
+    def create(self):
+        return ["redis-cli", "--cluster", "create", *(f"127.0.0.1:{node.port}" for node in self.nodes)]
+
     def start(self):
         for node in self.nodes:
             node.start()
-        addresses = [f"127.0.0.1:{node.port}" for node in self.nodes]
-        made = subprocess.run(["redis-cli", "--cluster", "create", *addresses, "--cluster-yes"], check=False,
+        made = subprocess.run([*self.create(), "--cluster-yes"], check=False,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True)
         end = time.monotonic() + DEADLINE
         while not all("cluster_state:ok" in node.cli("CLUSTER", "INFO") for node in self.nodes):
@@ -263,6 +283,21 @@ class RedisCluster:
         self.stop()
 
 
+class TlsRedisCluster(RedisCluster):
+    """The same by TLS, between the nodes too."""
+
+    def __init__(self, folder, certificates, pair):
+        self.certificates, self.pair = certificates, pair
+        super().__init__(folder, {"tls-cluster": "yes"})
+
+    def make_node(self, folder, settings):
+        return TlsRedis(folder, self.certificates, self.pair, settings=settings)
+
+    def create(self):
+        return ["redis-cli", "--tls", "--cacert", self.certificates.authority, "--cluster", "create",
+                *(f"127.0.0.1:{node.tls_port}" for node in self.nodes)]
+
+
 class Sentinel(Redis):
     """One sentinel that alone decides, to watch over one master with a password; so has the sentinel."""
 
@@ -280,3 +315,18 @@ class Sentinel(Redis):
 
     def command(self):
         return ["redis-server", self.config, "--sentinel"]
+
+
+class TlsSentinel(Sentinel):
+    """The same by TLS, for a master that speaks it too."""
+
+    def __init__(self, folder, master, password, pair):
+        super().__init__(folder, master, password)
+        tls_port = free_port()
+        authority = master.certificates.authority
+        self.url = f"rediss+sentinel://127.0.0.1:{tls_port}/jobs/0?cafile={authority}"
+        with open(self.config, "r+", encoding="utf-8") as config:
+            text = config.read().replace(f" {master.port} 1\n", f" {master.tls_port} 1\n")
+            config.seek(0)
+            config.write(f"{text}tls-port {tls_port}\ntls-cert-file {pair.cert}\ntls-key-file {pair.key}\n"
+                         f"tls-ca-cert-file {authority}\ntls-auth-clients no\ntls-replication yes\n")

@@ -4,6 +4,7 @@ nothing runs twice.
 """
 import os
 import time
+from signal import SIGCONT, SIGTSTP
 
 from clocks import Clock
 from daemon import wait_for
@@ -61,6 +62,26 @@ class ClockSteps:
         for job_id in held:
             self.wait_state(job_id, "done")
         self.check(pools, held + quick)
+
+    def test_a_pool_that_had_not_seen_the_clock_set_back_took_the_job_of_one_that_had(self):
+        """The old one looks at the clock every third of a lease; it is made to reserve before it does."""
+        handlers = {"hold": {"command": HOLD}, "quick": {"command": ["/bin/true"]}}
+        pool = {"lease": "30s", "heartbeat_interval": "10s", "reaper_interval": "10m"}
+        old = self.start_quick(handlers, pool)
+        self.run_job("quick")  # which knows the time now
+        old.signal(SIGTSTP)
+        old.wait_event("pool_paused")
+        self.clock.set(-2 * 30)
+        new = self.start_quick(handlers, pool)
+        held = self.enqueue("hold")
+        self.wait_held()
+        new.signal(SIGTSTP)
+        new.wait_event("pool_paused")
+        old.signal(SIGCONT)
+        self.run_job("quick")
+        self.let_go()
+        self.wait_state(held, "done")
+        self.check([old, new], [held])
 
 
 class ClockStepsSqlite(ClockSteps, RunningCase):

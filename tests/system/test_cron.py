@@ -47,13 +47,14 @@ class Thctl(Case):
     def test_programs_get_times_in_utc(self):
         nightly, often, off = self.objects("cron")
         self.assertEqual(list(nightly), ["name", "schedule", "words", "timezone", "next", "last",
-                                         "type", "queue", "enabled"])
+                                         "type", "queue", "enabled",
+                                         "paused", "paused_at", "paused_by"])
         self.assertIn(to_time(nightly["next"]).hour, (1, 2))
         self.assertEqual(to_time(often["next"]).minute % 5, 0)
         self.assertEqual((off["next"], off["last"], off["enabled"]), (None, None, False))
 
     def test_the_last_slot_is_shown_and_a_first_mark_is_not(self):
-        self.sql("INSERT INTO cron VALUES ('nightly', 1700000000000000), ('often', 1700000000123456)")
+        self.sql("INSERT INTO cron (name, slot) VALUES ('nightly', 1700000000000000), ('often', 1700000000123456)")
         nightly, often, _ = self.objects("cron")
         self.assertEqual(nightly["last"], "2023-11-14T22:13:20.000000Z")
         self.assertIsNone(often["last"])
@@ -69,11 +70,26 @@ class Thctl(Case):
         self.assertRegex(self.ok("cron", "run", "off"), f"^{UUID}$")
         self.assertEqual([entry["last"] for entry in self.objects("cron")], [None] * 3)
 
+    def test_an_entry_is_paused_and_resumed(self):
+        self.assertEqual(self.ok("cron", "pause", "nightly"), "paused nightly")
+        nightly = self.objects("cron")[0]
+        self.assertEqual((nightly["paused"], nightly["next"]), (True, None))
+        self.assertRegex(nightly["paused_by"], r"^\S+@\S+$")
+        self.assertIsNotNone(nightly["paused_at"])
+        self.assertRegex(self.ok("cron"), r"nightly .* paused .* by \S+@\S+")
+        self.assertEqual(self.objects("cron", "resume", "nightly"),
+                         [{"name": "nightly", "paused": False}])
+        nightly = self.objects("cron")[0]
+        self.assertEqual((nightly["paused"], nightly["paused_at"], nightly["paused_by"]),
+                         (False, None, None))
+        self.assertIsNotNone(nightly["next"])
+        self.refuses(2, "no cron entry 'nightli' in jobs.yaml", "cron", "pause", "nightli")
+
     def test_what_is_not_there_is_refused(self):
         self.refuses(2, "no cron entry 'nightli' in jobs.yaml (did you mean 'nightly'?)",
                      "cron", "run", "nightli")
-        self.refuses(2, "cron takes nothing, or run NAME", "cron", "nightly")
-        self.refuses(2, "cron takes nothing, or run NAME", "cron", "run")
+        self.refuses(2, "cron takes nothing, or run, pause or resume and a NAME", "cron", "nightly")
+        self.refuses(2, "cron takes nothing, or run, pause or resume and a NAME", "cron", "run")
         self.refuses(2, "cron entries are in a config", "--backend", self.backend, "cron")
         self.assert_nothing_stored()
 
@@ -107,6 +123,29 @@ class Pools(DaemonCase):
         self.assertEqual(set(steps), {1.0}, steps)
         self.assertEqual(len(self.jobs()), len(slots))
 
+    def test_a_pool_heeds_a_pause_and_makes_up_for_nothing(self):
+        def count(name):
+            return sum(len(pool.events("cron_enqueued", name=name)) for pool in self.pools)
+
+        def let_pass(slots):
+            goal = count("other") + slots
+            wait_for(lambda: count("other") >= goal, "slots of the other entry")
+
+        each_second = {"schedule": "* * * * * *", "type": "tick", "catch_up": "all"}
+        self.configure({"tick": {"command": ["/bin/true"]}},
+                       cron={"tick": each_second, "other": each_second})
+        self.start()
+        wait_for(lambda: count("tick") >= 2, "two slots")
+        self.ok("cron", "pause", "tick")
+        let_pass(2)  # a pass that has read the entry before may still enqueue
+        before = len(self.slots())
+        let_pass(3)
+        self.assertEqual(len(self.slots()), before)
+        self.ok("cron", "resume", "tick")
+        wait_for(lambda: len(self.slots()) >= before + 2, "slots after the pause")
+        slots = self.slots()
+        self.assertGreaterEqual((slots[before] - slots[before - 1]).total_seconds(), 3, slots)
+
     def test_a_pool_enqueues_each_second_once(self):
         self.configure_tick(catch_up="all")
         pool = self.start().wait_ready()
@@ -128,7 +167,7 @@ class Pools(DaemonCase):
                 self.configure({"*": {"command": ["/bin/true"]}}, cron={
                     name: {"schedule": schedule, "type": name, "catch_up": catch_up}})
                 self.ok("migrate")
-                self.sql("INSERT INTO cron VALUES (?, ?)", name,
+                self.sql("INSERT INTO cron (name, slot) VALUES (?, ?)", name,
                          (last - 3 * 86400) * 1000000)
                 pool = self.start().wait_ready()
                 wait_for(lambda: len(pool.events("cron_enqueued")) == jobs, f"{jobs} jobs")

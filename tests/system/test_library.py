@@ -124,6 +124,21 @@ class InstalledLibrary(unittest.TestCase):
         self.assertGreater(len(declared), 15)
         self.assertEqual(names, declared)
 
+    def test_the_example_of_the_readme_stores_a_job(self):
+        shown = re.search(r"```c\n(.*?)```", (SOURCE / "README.md").read_text(), re.DOTALL).group(1)
+        header, body = shown.split("\n", 1)
+        source = self.folder / "readme.c"
+        source.write_text(f"#include <stdio.h>\n{header}\nint main(void)\n{{{body}}}\n")
+        program = self.folder / "readme"
+        run("cc", *STRICT, *SANITIZE, source, *self.pkg_config("--cflags", "--libs"), "-o", program)
+        found = dict(os.environ, LD_LIBRARY_PATH=str(self.library.parent))
+        self.assertEqual(run(program, env=found, cwd=self.folder, timeout=60), "")
+        self.assertTrue((self.folder / "jobs.db").exists())
+
+    def test_bash_finds_the_completion_of_thctl(self):
+        path = self.prefix / "share/bash-completion/completions/thctl"
+        self.assertIn("complete -o default -F _thctl thctl\n", path.read_text())
+
     def test_the_soname_carries_the_abi_version(self):
         self.assertIn("[libtaskharbor.so.0]", run("readelf", "-d", self.library))
         self.assertTrue((self.library.parent / "libtaskharbor.so.0").exists())

@@ -222,7 +222,7 @@ class SlowCommits(OpenTransaction):
         self.set_standby("nobody")
         job_id = self.server.sql("SET synchronous_commit = local; SELECT taskharbor.enqueue('x')")
         pool.wait_event("store_lost", process="dispatcher")
-        waits = ("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'taskharbor'"
+        waits = ("SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'th%'"
                  " AND wait_event = 'advisory'")
         wait_for(lambda: self.server.sql(waits) == "1", "somebody who waits for the exchange")
         self.assertEqual(self.server.sql("SELECT count(*) FROM taskharbor.lease"), "0")

@@ -70,12 +70,18 @@ class Outcomes(PluginCase):
         self.assertEqual(job["output"], "a line of all:of:it\n")
         pool.wait_event("job_output", job=job["id"], line="a line of all:of:it")
 
+    def test_a_handler_says_how_many_of_its_lines_are_kept(self):
+        self.start_faulty(output="256K")
+        expected = "".join(f"line {number}\n" for number in range(30000))[-(256 << 10):]
+        self.assertEqual(self.run_job("lines")["output"], expected)
+
     def test_a_large_payload_ends_in_nul_too(self):
         self.start_faulty()
         text = "x" * 300_000
         job = self.run_job("dead", "-", "--raw", state="dead", stdin=text)
         self.assertTrue(job["last_error"].startswith("cannot get better: xxx"))
-        self.assertEqual(len(job["last_error"]), 4095)
+        self.assertIn("bytes left out", job["last_error"])
+        self.assertTrue(job["last_error"].endswith("x" * 3072))
 
     def test_commands_and_plugins_take_turns_in_one_worker(self):
         self.start_faulty({"num_workers": 1})
@@ -104,9 +110,9 @@ class Starts(PluginCase):
                                QUICK)
         for name, (_, says) in cases.items():
             with self.subTest(name):
-                job = self.wait_state(self.enqueue(name), "scheduled")
-                self.assertEqual(job["attempts"], 0)
+                job_id = self.enqueue(name)
                 self.wait_start_failed(pool, name, says)
+                self.assertEqual(self.wait_state(job_id, "ready")["attempts"], 0)
         self.assertEqual(pool.events("process_exited"), [])
 
     def test_an_init_that_fails_is_tried_again(self):
@@ -314,9 +320,9 @@ class Middleware(PluginCase):
         pool = self.start_wrapped("first")
         job = self.run_job("fails", state="dead")
         self.assertEqual((job["last_error"], job["exit_code"]), ("exit code 1", 1))
-        job = self.wait_state(self.enqueue("unstartable"), "scheduled")
-        self.assertEqual(job["attempts"], 0)
+        job_id = self.enqueue("unstartable")
         pool.wait_event("start_failed", handler="unstartable")
+        self.assertEqual(self.wait_state(job_id, "ready")["attempts"], 0)
 
     def test_a_cancelled_command_inside_middleware_is_stopped_by_its_worker(self):
         pool = self.start_wrapped("first")
@@ -333,10 +339,10 @@ class Middleware(PluginCase):
 
     def test_middleware_that_cannot_be_loaded_stops_every_job_and_costs_none(self):
         pool = self.start_wrapped("missing")
-        job = self.wait_state(self.enqueue("command"), "scheduled")
-        self.assertEqual(job["attempts"], 0)
+        job_id = self.enqueue("command")
         self.assertIn("pool.middleware: plugin missing: ",
                       pool.wait_event("start_failed")["error"])
+        self.assertEqual(self.wait_state(job_id, "ready")["attempts"], 0)
 
     def test_the_examples_work(self):
         examples = [os.path.join(BUILD, f"lib{name}.so") for name in ("thumbnail", "audit")]
@@ -360,22 +366,22 @@ class Check(PluginCase):
 
     def test_check_tells_of_every_plugin_what_is_wrong_with_it(self):
         cases = {
-            "missing": ("./missing.so", "plugin: {}: cannot open shared object file"),
-            "no_plugin": (plugin("no_plugin"), "plugin: {}: no plugin: it exports no th_plugin"),
+            "missing": ("./missing.so", ".plugin: {}: cannot open shared object file"),
+            "no_plugin": (plugin("no_plugin"), ".plugin: {}: no plugin: it exports no th_plugin"),
             "other_abi": (plugin("other_abi"),
-                          "plugin: {}: built for plugin ABI 2.5, and this thd has 1.0"),
-            "fatal": (plugin("fatal"), "plugin: {}: killed by SIGABRT while it was loaded"),
-            "unknown": (plugin("faulty"), "plugin: {}: has no handler for type 'unknown'"),
+                          ".plugin: {}: built for plugin ABI 2.5, and this thd has 1.0"),
+            "fatal": (plugin("fatal"), ".plugin: {}: killed by SIGABRT while it was loaded"),
+            "unknown": (plugin("faulty"), ".plugin: {}: has no handler for type 'unknown'"),
         }
         done = self.check({name: {"plugin": path} for name, (path, _) in cases.items()},
                           [plugin("first"), plugin("faulty")])
         self.assertEqual(done.returncode, 78, done)
         for name, (path, says) in cases.items():
             full = path.replace("./", self.folder + "/")
-            self.assertIn(f"jobs.yaml: handler '{name}': " + says.format(full), done.stderr)
-        self.assertIn(f"jobs.yaml: pool.middleware: {plugin('faulty')}: has no middleware",
+            self.assertIn(f": handlers.{name}" + says.format(full), done.stderr)
+        self.assertIn(f": pool.middleware: {plugin('faulty')}: has no middleware",
                       done.stderr)
-        self.assertEqual(len(done.stderr.splitlines()), len(cases) + 1, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), len(cases) + 2, done.stderr)
 
     def test_check_is_content_with_plugins_that_work_and_does_not_use_them(self):
         done = self.check({"step": {"plugin": plugin("first")}, "*": {"plugin": plugin("faulty")}},

@@ -3,6 +3,7 @@ What operations on PostgreSQL touch when there are many jobs of every other kind
 about, and no more. Counted in rows by the server itself, so a slow machine is no excuse.
 """
 import os
+import re
 import subprocess
 import unittest
 
@@ -31,6 +32,8 @@ PLACES = {
     "dead": "p AS (INSERT INTO ended (seq, state, traces, queue_id, ended_at, executions, attempts, stalls)"
             " SELECT seq, 6, false, queue_id, due, 1, 0, 0 FROM many)",
 }
+ASIDE = "p AS (INSERT INTO aside (seq, queue_id, why, type, priority, due, since)" \
+        " SELECT seq, queue_id, 1 + seq % 2, type, priority, due, due FROM many)"
 
 RESULTS = """\
 backend: {url}
@@ -97,6 +100,20 @@ class Scale(test_postgres.Server):
         self.assertLess(rows, 500)
         self.assertEqual(self.postgres.sql("SELECT count(*), min(ended_at) FROM taskharbor.ended WHERE state = 5"),
                          f"{MANY - 50}|{NOW + 51}")
+
+    def blocks_for(self, call):
+        """How many blocks the call touches, when its session has done so before."""
+        plan = self.postgres.sql(f"SET search_path = taskharbor; SELECT {call};"
+                                 f"EXPLAIN (ANALYZE, BUFFERS) SELECT {call}")
+        return sum(int(count) for count in re.findall(r"(?:hit|read)=(\d+)", re.search("Buffers:.*", plan).group()))
+
+    def test_whoever_looks_at_what_is_aside_steps_from_type_to_type(self):
+        self.postgres.sql(FILL.format(now=NOW, queue="default", count=MANY, place=ASIDE, word="ready"))
+        for call in ("aside_types(NULL)", "bring_back('default', 'work', 1, NULL, 1)",
+                     f"bring_back('default', 'work', 2, {NOW + MANY}, 1)",
+                     f"give_up('default', 'work', 1, {NOW + MANY}, 'late', 1, {NOW + MANY}, 1)"):
+            with self.subTest(call=call):
+                self.assertLess(self.blocks_for(call), 100)
 
     def test_two_who_prune_do_not_remove_more_than_one_would(self):
         self.fill("done", 100)

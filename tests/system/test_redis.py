@@ -11,10 +11,11 @@ import tempfile
 import unittest
 
 from daemon import DaemonCase, wait_for
-from servers import Redis, RedisCluster, Sentinel
+from servers import DEADLINE, Redis, RedisCluster, Sentinel
 
 MANUAL = pathlib.Path(os.environ["TH_SOURCE_DIR"]) / "man/taskharbor-redis.7"
 SCRIPT = pathlib.Path(os.environ["TH_BUILD_DIR"]) / "generated/enqueue.lua"
+READER = SCRIPT.parent / "job.lua"
 HANDLERS = {"work": {"command": ["true"]}}
 
 
@@ -73,8 +74,25 @@ class Basics(RedisCase):
     def test_several_hosts_are_for_clusters(self):
         self.refuses(2, "no cluster", "stats", **self.at(self.backend.replace("/0", ",127.0.0.1/0")))
 
-    def test_tls_is_refused_with_advice(self):
-        self.refuses(2, "has no TLS", "stats", **self.at("rediss://127.0.0.1/0"))
+    def client_names(self):
+        return set(re.findall(r" name=(\S+)", self.server.cli("CLIENT", "LIST")))
+
+    def test_the_server_lists_each_process_by_its_name(self):
+        self.start_pool(HANDLERS, {"pool_id": "web"})
+        self.run_job("work")
+        (pool,) = self.objects("pools")
+        expected = {f"thd:{process}:pool={pool['name']}" for process in ("dispatcher", "heartbeater")}
+        wait_for(lambda: expected <= self.client_names(), lambda: f"{expected} in {self.client_names()}")
+        self.ok("pause", "default")
+        with subprocess.Popen([self.program, "enqueue", "work", "--wait"], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, env=self.environment_with({}, True)) as client:
+            wait_for(lambda: "thctl:enqueue" in self.client_names(), "thctl in the list")
+            self.ok("resume", "default")
+            self.assertEqual(client.wait(), 0)
+
+    def test_whoever_may_not_take_a_name_works_without(self):
+        self.server.cli("ACL", "SETUSER", "ada", "on", ">sesame", "~*", "&*", "+@all", "-client|setname")
+        self.ok("migrate", **self.at(self.backend.replace("//", "//ada:sesame@")))
 
     def test_a_server_that_evicts_keys_is_refused(self):
         self.server.cli("CONFIG", "SET", "maxmemory", "100mb")
@@ -98,6 +116,67 @@ class Basics(RedisCase):
             self.assertNotIn("wr0ng", refused.err)
 
 
+class Readers(RedisCase):
+    """Reading a job and waiting for its end, in any language."""
+
+    examples = pathlib.Path(os.environ["TH_SOURCE_DIR"]) / "examples/redis"
+    handlers = {"work": {"command": "echo hello", "result": "stdout"}, "bad": {"command": "echo nope >&2; exit 65"}}
+
+    def read(self, *words):
+        """What the script answers, by name."""
+        said = self.server.cli("--eval", str(READER), "th:{mail}:", "th:{mail}:state", ",", *words).split("\n")
+        return dict(zip(said[0::2], said[1::2]))
+
+    def send(self, program, job_type):
+        return subprocess.run([*program, f"127.0.0.1:{self.server.port}", "mail", job_type, '{"n": 1}'], check=False,
+                              capture_output=True, text=True, timeout=DEADLINE,
+                              env={**os.environ, "TASKHARBOR_SCRIPTS": str(READER.parent)})
+
+    def test_the_examples_enqueue_a_job_and_see_its_end_and_its_result(self):
+        self.start_pool(self.handlers, queues={"mail": {}})
+        for program in (["/usr/bin/python3", self.examples / "send.py"], ["node", self.examples / "send.js"]):
+            with self.subTest(program[0]):
+                done, dead = self.send(program, "work"), self.send(program, "bad")
+                self.assertRegex(done.stdout, r"^[0-9a-f-]{36} done hello\n$", done.stderr)
+                self.assertRegex(dead.stdout, r"^[0-9a-f-]{36} dead .*nope\n$", dead.stderr)
+                self.assertEqual((done.returncode, dead.returncode), (0, 1))
+        self.assertEqual(self.server.cli("KEYS", "*readers*"), "")
+
+    def test_a_job_is_read_with_all_that_thctl_shows(self):
+        job = self.ok("enqueue", "work", '{"n": 1}', "--queue", "mail", "--key", "k", "--timeout", "30s")
+        waiting = self.read(job)
+        self.assertEqual((waiting["id"], waiting["type"], waiting["queue"], waiting["state"], waiting["payload"],
+                          waiting["key"], waiting["timeout"]), (job, "work", "mail", "ready", '{"n": 1}', "k", "30000000"))
+        self.start_pool(self.handlers, queues={"mail": {}})
+        self.wait_state(job, "done")
+        self.assertEqual(self.read(job)["result"], "hello")
+        self.assertNotIn("id", self.read("0193f0a2-7c1d-7abc-8def-0123456789ab"))
+
+    def test_only_an_end_that_somebody_waits_for_is_told(self):
+        first, second = (self.ok("enqueue", "work", "--queue", "mail") for _ in range(2))
+        with subprocess.Popen(["redis-cli", "-p", str(self.server.port), "PSUBSCRIBE", "th:{mail}:end:*"], text=True,
+                              stdout=subprocess.PIPE) as listener:
+            self.addCleanup(listener.kill)
+            self.assertEqual([listener.stdout.readline().strip() for _ in range(3)][0], "psubscribe")
+            self.read(second, "60")
+            self.ok("cancel", first, second)
+            told = [listener.stdout.readline().strip() for _ in range(4)]
+            self.assertEqual(told, ["pmessage", "th:{mail}:end:*", f"th:{{mail}}:end:{second}", "cancelled"])
+            listener.kill()
+
+    def test_a_mark_that_nobody_needs_any_more_goes_by_itself(self):
+        job = self.ok("enqueue", "work", "--queue", "mail")
+        self.read(job, "60")
+        self.read(job, "5")
+        self.assertIn(int(self.server.cli("TTL", "th:{mail}:readers")), range(6, 61))
+
+    def test_what_is_wrong_is_refused(self):
+        for words in (("x",), ("0193f0a2-7c1d-7abc-8def-0123456789ab", "0"),
+                      ("0193f0a2-7c1d-7abc-8def-0123456789ab", "soon")):
+            said = self.server.cli("--eval", str(READER), "th:{mail}:", "th:{mail}:state", ",", *words)
+            self.assertIn("INVALID", said)
+
+
 class Producers(RedisCase):
     """Enqueueing with redis-cli alone."""
 
@@ -108,7 +187,7 @@ class Producers(RedisCase):
         self.ok("migrate")
         text = MANUAL.read_text().replace("\\(aq", "'").replace("\\-", "-")
         for line in re.findall(r"^redis-cli (.*)$", text, re.M):
-            words = shlex.split(line.replace("enqueue.lua", str(SCRIPT)))
+            words = shlex.split(line.replace("enqueue.lua", str(SCRIPT)).replace("job.lua", str(READER)))
             subprocess.run(["redis-cli", "-p", str(self.server.port), *words], check=True, capture_output=True)
         (job,) = self.jobs()
         self.assertEqual((job["queue"], job["type"], job["payload"]), ("mail", "email:send", {"to": "a@b.c"}))

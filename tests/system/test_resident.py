@@ -55,6 +55,11 @@ class Work(ResidentCase):
         self.assertEqual((end["exit_code"], end["jobs"]), (0, 10), "it ended with its stdin")
         self.assertNotIn("signal", end)
 
+    def test_a_handler_says_how_much_of_its_stderr_is_kept(self):
+        self.start_resident(handler={"output": "256K"})
+        expected = "".join(f"line {number}\n" for number in range(30000))[-(256 << 10):]
+        self.assertEqual(self.run_way("lines", count=30000)["output"], expected)
+
     def test_a_job_is_told_all_that_was_promised(self):
         self.start_resident()
         job = self.run_way("show")
@@ -189,7 +194,7 @@ class Check(DaemonCase):
                               env=self.environment_with(None, True), stderr=subprocess.PIPE,
                               text=True, check=False)
         self.assertEqual(done.returncode, 78)
-        self.assertIn("handler 'r': resident: no program 'no-such-program'", done.stderr)
+        self.assertIn("handlers.r.resident: there is no program 'no-such-program'", done.stderr)
 
 
 class Examples(DaemonCase):

@@ -221,7 +221,7 @@ class OnPostgres(Both, ServerCase):
 
     def throw_out(self):
         self.server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                        " WHERE application_name = 'taskharbor'")
+                        " WHERE application_name LIKE 'th%'")
 
     @contextlib.contextmanager
     def full_house(self):
@@ -285,7 +285,7 @@ class OnPostgres(Both, ServerCase):
     def wait_blocked(self):
         """Until a statement of ours waits for somebody."""
         wait_for(lambda: self.server.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-                                         " AND application_name = 'taskharbor'") != "0", "it to wait")
+                                         " AND application_name LIKE 'th%'") != "0", "it to wait")
 
     def test_whoever_loses_a_deadlock_tries_again_and_nobody_notices(self):
         schema = self.store.partition("=")[2]

@@ -36,7 +36,7 @@ class OnPostgres(Served):
 
     def connections(self):
         return int(self.server.sql("SELECT count(*) FROM pg_stat_activity"
-                                   " WHERE application_name = 'taskharbor'"))
+                                   " WHERE application_name LIKE 'th%'"))
 
 
 class OnRedis(Served):

@@ -9,14 +9,14 @@ import uuid
 from harness import Case
 
 JOB_FIELDS = [
-    "id", "type", "queue", "state", "encoding", "payload", "priority", "run_at", "timeout_ms",
+    "id", "type", "queue", "state", "why", "encoding", "payload", "priority", "run_at", "timeout_ms",
     "attempts", "max_attempts", "executions", "stalls", "max_stalls", "key", "idempotency_key",
     "created_at", "started_at", "ended_at", "failed_at", "last_error", "reason", "exit_code",
     "signal", "pool", "worker", "progress", "result", "cancel_requested_at", "merged_into",
     "output", "runs"]
 STATS_FIELDS = [
     "queue", "paused", "scheduled", "ready", "blocked", "running", "retry", "done", "dead",
-    "cancelled", "oldest_ready_ms", "done_total", "failed_total"]
+    "cancelled", "no_handler", "cannot_start", "oldest_ready_ms", "done_total", "failed_total"]
 AN_ID = "0193f0a2-7c1d-7abc-8def-0123456789ab"
 
 
@@ -27,7 +27,7 @@ class Ls(Case):
         lines = self.ok("ls").splitlines()
         self.assertEqual(lines[0].split(),
                          ["ID", "STATE", "TYPE", "QUEUE", "PRI", "ATTEMPTS", "WHEN"])
-        self.assertRegex(lines[1], rf"^{ids[1]}  scheduled  b           q          5         0  in 2h$")
+        self.assertRegex(lines[1], rf"^{ids[1]}  scheduled  b           q          5       0/4  in 2h$")
         self.assertRegex(lines[2], rf"^{ids[0]}  ready      email:send  default    5       0/4  ")
         self.assertEqual(self.ok("ls", "--order", "asc").splitlines()[1:], lines[:0:-1])
 
@@ -170,6 +170,29 @@ class Show(Case):
         self.assertRegex(sheet, r"1 +dead +\ds ago +1\.5s +21ms +2\.0 MiB +pool-1/3 +1 +first line\\nsecond")
         self.assertNotIn("progress", fields)
 
+    def test_limits_that_the_job_does_not_say_are_the_handlers(self):
+        job = self.enqueue("email:send")
+        self.make_ended(job, "dead", "bad", 1)
+
+        def shown():
+            fields = dict(re.findall(r"^(\w+) +(.+)$", self.ok("show", job), re.MULTILINE))
+            tables = {re.search(rf"{job} .* (\d+/\d+) ", self.ok(*command))[1]
+                      for command in (["ls"], ["top", "--once"])}
+            return fields["attempts"], fields["stalls"], fields["timeout"], *tables
+        self.assertEqual(shown(), ("1 of 4", "0 of 3", "5m", "1/4"))
+        self.make_pool("web.1", {"queues": [{"name": "default"}], "handlers": [
+            {"pattern": "email:*", "max_attempts": 10, "timeout_ms": 30000}]})
+        self.assertEqual(shown(), ("1 of 10", "0 of 3", "30s", "1/10"))
+        for name in ("max_attempts", "max_stalls", "timeout_ms"):
+            self.assertIsNone(self.job(job)[name], name)
+
+    def test_raw_payloads_that_are_text_are_shown_as_such(self):
+        for payload in ("photos/Zürich 1.jpg", "two\nlines"):
+            sheet = self.ok("show", self.enqueue("x", "--raw", payload))
+            self.assertIn("\nencoding             raw\npayload              " +
+                          payload.replace("\n", "\n" + 21 * " ") + "\n", sheet + "\n")
+        self.assertIn("00 01 ", self.ok("show", self.enqueue("x", "--raw", "-", stdin=b"\0\1")))
+
     def test_raw_payloads_are_dumped_and_cut(self):
         job = self.enqueue("x", "--raw", "-", stdin=bytes(range(256)) * 8)
         sheet = self.ok("show", job)
@@ -184,7 +207,7 @@ class Show(Case):
         self.make_running(running)
         self.ok("cancel", running)
         for line in self.ok("show", job, running).splitlines():
-            self.assertIn(line.split(" ")[0], [*self.job(job), ""])
+            self.assertIn(line.split(" ")[0], [*self.job(job), "timeout", ""])
 
     def test_several_are_shown_and_one_that_is_missing_makes_it_1(self):
         first, second = self.enqueue("a"), self.enqueue("b")
@@ -213,15 +236,23 @@ class Terminals(Case):
         self.sql("UPDATE detail SET output = ?", b"out\033[31m\tput\n\xff\xfe\x00end")
         return job
 
+    def test_a_terminal_that_does_not_tell_its_width_has_that_of_columns(self):
+        self.dead_jobs(1)
+        for columns, env, width in ((0, {"COLUMNS": "60"}, 60), (0, {"COLUMNS": "x"}, 80),
+                                    (70, {"COLUMNS": "200"}, 70)):
+            screen = self.on_terminal("ls", columns=columns, env={**env, "NO_COLOR": "1"})[1]
+            longest = max(map(len, screen.splitlines()))
+            self.assertTrue(width - 12 < longest <= width, (longest, width, screen))
+
     def test_nothing_from_the_store_can_steer_a_terminal(self):
         job = self.evil_job()
         for arguments in (["ls"], ["show", job]):
             shown = self.ok(*arguments) + self.on_terminal(*arguments, env={"NO_COLOR": "1"},
                                                            columns=500)[1]
             self.assertNotRegex(shown, r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-            self.assertIn(r"\x1b[2J\x1b[H\r", shown)
             self.assertIn(r"\u202eevil\u009b1m\x7f", shown)
         shown = self.ok("show", job)
+        self.assertIn(r"\x1b[2J\x1b[H\r", shown)
         self.assertIn(r"\x1b]0;owned\x07", shown)
         self.assertIn("out\\x1b[31m\tput\n                     \\xff\\xfe\\x00end\n", shown)
 
@@ -261,12 +292,12 @@ class Terminals(Case):
             self.assertGreaterEqual(width, columns - 1, line)
             self.assertTrue(line.endswith("…"))
 
-    def test_a_narrow_terminal_gets_fewer_columns_and_never_a_cut_id(self):
+    def test_a_narrow_terminal_gets_fewer_columns_and_the_first_digits_of_ids(self):
         [job] = self.dead_jobs(1)
         for columns in (40, 60, 80, 100, 120):
             screen = self.on_terminal("ls", columns=columns, env={"NO_COLOR": "1"})[1]
-            self.assertIn(job, screen)
-            self.assertTrue(columns < 70 or all(len(line) <= columns for line in
+            self.assertIn(job if columns >= 100 else job[:20] + "  ", screen)
+            self.assertTrue(columns < 60 or all(len(line) <= columns for line in
                                                 screen.splitlines()), screen)
         self.assertNotIn("PRI", self.on_terminal("ls", columns=80)[1])
         self.assertIn("PRI", self.on_terminal("ls", columns=160)[1])
@@ -350,7 +381,7 @@ class Stats(Case):
         self.fill()
         a, b = self.objects("queues")
         self.assertEqual(list(a), ["queue", "paused", "paused_at", "waiting", "running",
-                                   "oldest_ready_ms"])
+                                   "oldest_ready_ms", "paused_by"])
         self.assertEqual((a["paused"], a["paused_at"], a["waiting"], a["running"]),
                          (False, None, 3, 1))
         self.assertTrue(b["paused"])
@@ -369,19 +400,71 @@ class Stats(Case):
 
 class Steer(Case):
     def test_pause_and_resume(self):
-        self.assertEqual(self.ok("pause", "mail", "import"), "paused mail\npaused import")
+        self.assertEqual(self.ok("pause", "--create", "mail", "import"),
+                         "paused mail\npaused import")
         self.assertEqual([queue["paused"] for queue in self.objects("queues")], [True, True])
         self.assertEqual(self.ok("resume", "mail"), "resumed mail")
         self.assertEqual({queue["queue"]: queue["paused"] for queue in self.objects("queues")},
                          {"import": True, "mail": False})
 
+    def test_a_queue_that_nobody_uses_is_an_error_that_names_the_one_that_was_meant(self):
+        self.enqueue("x", "--queue", "mail")
+        for command, more in (("pause", "; --create pauses it all the same"), ("resume", "")):
+            self.refuses(1, f"there is no queue 'mial' (did you mean 'mail'?){more}\n",
+                         command, "mial")
+            self.refuses(1, f"there is no queue 'nosuch': 'thctl queues' lists them{more}\n",
+                         command, "nosuch")
+        result = self.thctl("pause", "mial", "mail")
+        self.assertEqual((result.code, result.out), (1, "paused mail\n"), result)
+        self.assertEqual([queue["queue"] for queue in self.objects("queues")], ["mail"])
+
+    def test_queues_of_the_config_and_of_pools_are_known_before_their_first_job(self):
+        self.ok("migrate")
+        self.make_pool("web.1", {"state": "running", "queues": [{"name": "served"}]})
+        self.assertEqual(self.ok("pause", "served", "default"), "paused served\npaused default")
+        config = self.write("jobs.yaml", f"backend: sqlite:{self.path('other.db')}\n"
+                                         "queues: {configured: {}}\n")
+        self.assertEqual(self.ok("--config", config, "pause", "configured", backend=False),
+                         "paused configured")
+
     def test_repeating_it_is_fine(self):
+        self.enqueue("x", "--queue", "mail")
         for command in ("pause", "pause", "resume", "resume"):
             self.ok(command, "mail")
 
     def test_json(self):
-        self.assertEqual(self.objects("pause", "mail"), [{"queue": "mail", "paused": True}])
+        self.assertEqual(self.objects("pause", "--create", "mail"), [{"queue": "mail", "paused": True}])
         self.assertEqual(self.objects("resume", "mail"), [{"queue": "mail", "paused": False}])
+
+    def test_a_pause_says_who_it_was(self):
+        self.ok("pause", "--create", "mail")
+        [queue] = self.objects("queues")
+        self.assertRegex(queue["paused_by"], r"^\S+@\S+$")
+        self.assertRegex(self.ok("queues"), r"mail +now .*@")
+        self.ok("resume", "mail")
+        [queue] = self.objects("queues")
+        self.assertIsNone(queue["paused_by"])
+
+    def test_an_empty_queue_is_hidden_until_its_next_job(self):
+        self.ok("pause", "--create", "mail")
+        self.assertEqual(self.ok("queues", "rm", "mail"), "removed mail")
+        self.assertEqual(self.objects("queues"), [])
+        job = self.ok("enqueue", "x", "--queue", "mail")
+        self.assertEqual([(queue["queue"], queue["paused"]) for queue in self.objects("queues")],
+                         [("mail", False)])
+        self.refuses(1, "queue 'mail' still has jobs (1 ready)", "queues", "rm", "mail")
+        self.ok("cancel", job)
+        self.refuses(1, "queue 'mail' still has jobs (1 cancelled)", "queues", "rm", "mail")
+        [answer] = [json.loads(line) for line in
+                    self.thctl("--json", "queues", "rm", "mail").out.splitlines()]
+        self.assertEqual((answer["queue"], answer["ok"]), ("mail", False))
+        self.ok("rm", job)
+        self.assertEqual(self.objects("queues", "rm", "mail"),
+                         [{"queue": "mail", "ok": True, "error": None}])
+        self.assertEqual(self.objects("stats"), [])
+        self.refuses(1, "there is no queue 'nosuch'", "queues", "rm", "nosuch")
+        self.refuses(2, "queues takes nothing, or rm", "queues", "mail")
+        self.refuses(2, "queues takes nothing, or rm", "queues", "rm")
 
     def test_a_bad_name_pauses_nothing(self):
         self.ok("migrate")

@@ -164,7 +164,7 @@ class Bulk(Case):
 
     def test_options_for_one_job_are_refused(self):
         file = self.write("in.jsonl", '{"type":"t"}\n')
-        for option in (["--file", file], ["--raw"], ["--key", "k"], ["--wait"],
+        for option in (["--file", file], ["--raw"], ["--key", "k"],
                        ["--idempotency-key", "k"],
                        ["--id", "0193f0a2-7c1d-7abc-8def-0123456789ab"]):
             self.refuses(2, "cannot go with --bulk", "enqueue", "--bulk", file, *option)
@@ -286,6 +286,8 @@ class Bulk(Case):
         self.assertEqual((result.code, result.out), (69, ""), result)
 
     def test_a_terminal_sees_a_bar_and_anything_else_does_not(self):
+        self.ok("migrate")
+        self.make_pool("any.1")
         file = self.write("in.jsonl", '{"type":"t"}\n' * 50000)
         code, screen = self.on_terminal("enqueue", "--bulk", file, "--quiet")
         self.assertEqual(code, 0, screen)
@@ -294,6 +296,8 @@ class Bulk(Case):
         self.assertRegex(screen, r"\r\033\[Kstored 50,000 jobs in \S+ \([\d,]+/s\)\n$")
 
     def test_a_terminal_that_cannot_erase_a_line_sees_no_bar(self):
+        self.ok("migrate")
+        self.make_pool("any.1")
         file = self.write("in.jsonl", '{"type":"t"}\n' * 50000)
         for env in ({"TERM": "dumb"}, {"TERM": None}):
             code, screen = self.on_terminal("enqueue", "--bulk", file, "--quiet", env=env)

@@ -47,15 +47,23 @@ class Finding(Config):
         self.ok("--config", "etc/jobs.yaml", "enqueue", "x", backend=False)
         self.assertTrue(os.path.exists(self.path("etc/jobs.db")))
 
-    def test_the_backend_is_the_option_then_the_environment_then_the_config(self):
+    def test_the_most_explicit_backend_counts(self):
         config = self.config("backend: sqlite:./config.db\n", "etc/jobs.yaml")
+        self.config("", "etc/none.yaml")
+        self.config("backend: sqlite:./found.db\n")
         env = {"TASKHARBOR_BACKEND": "sqlite:./environment.db"}
-        self.ok("--config", config, "--backend", "sqlite:./option.db", "enqueue", "x", env=env)
-        self.assertEqual(sorted(self.databases()), ["option.db"])
-        self.ok("--config", config, "enqueue", "x", env=env)
-        self.assertEqual(sorted(self.databases()), ["environment.db", "option.db"])
-        self.ok("--config", config, "enqueue", "x", env={"TASKHARBOR_BACKEND": ""})
-        self.assertEqual(self.databases("etc"), ["config.db"])
+        for arguments, variables, path in (
+                (["--config", config, "--backend", "sqlite:./option.db"], env, "option.db"),
+                (["--config", config], env, "etc/config.db"),
+                (["--config", "etc/none.yaml"], env, "environment.db"),
+                ([], env, "environment.db"),
+                ([], {"TASKHARBOR_BACKEND": ""}, "found.db")):
+            with self.subTest(arguments=arguments, variables=variables):
+                self.ok(*arguments, "enqueue", "x", env=variables)
+                folder, name = os.path.split(path)
+                self.assertIn(name, self.databases(folder or "."))
+                os.unlink(self.path(path))
+        self.assertEqual(self.databases(), [])
 
     def databases(self, folder="."):
         return [name for name in os.listdir(self.path(folder)) if name.endswith(".db")]
@@ -163,7 +171,7 @@ class Wrong(Config):
         self.config("backend: nonsense:x\n")
         result = self.thctl("ls", backend=False)
         self.assertEqual(result.code, 78, result)
-        self.assertTrue(result.err.startswith("thctl: jobs.yaml: "), result)
+        self.assertTrue(result.err.startswith("jobs.yaml:1:10: backend: nonsense:x: "), result)
 
     def test_passwords_do_not_show(self):
         for text in ("backend: [postgres://me:sesame@host/db]\n",
@@ -232,7 +240,7 @@ class Init(Config):
                     name = f"{len(os.listdir(self.folder))}.yaml"
                     self.ok("--backend", url, "init", name, *arguments, backend=False)
                     result = self.thctl("--config", name, "ls", backend=False)
-                    self.assertNotIn(f"{name}:", result.err.replace("thctl: " + name, ""))
+                    self.assertNotIn(f"{name}:", result.err)
 
     def test_a_path_with_a_dollar_comes_back_as_it_was(self):
         self.ok("--backend", "sqlite:./a b's ${x}.db", "init", backend=False)

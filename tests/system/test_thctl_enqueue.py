@@ -2,6 +2,7 @@
 import base64
 import os
 import re
+import signal
 import subprocess
 import unittest
 from datetime import datetime, timedelta, timezone
@@ -104,13 +105,18 @@ class Payloads(Case):
                 (["{'a':1}"], None, "payload is not JSON"), (["1 2"], None, "payload is not JSON"),
                 (["nan"], None, "payload is not JSON"), (['"\udcff"'], None, "payload is not JSON"),
                 (["-"], "", "payload is not JSON"), (["-"], '"\0"', "payload is not JSON"),
-                (["-"], b'"' + b"x" * MIB + b'"', "larger than 1048576 bytes"),
+                (["-"], b'"' + b"x" * MIB + b'"', "larger than 1048576 bytes: max_payload"),
                 (["--raw", "-"], b"x" * (MIB + 1), "larger than 1048576 bytes"),
                 (["--file", self.path("missing")], None, "missing"),
                 (["--file", self.folder], None, self.folder)):
             with self.subTest(arguments):
                 self.refuses(2, says, "enqueue", "x", *arguments, stdin=stdin)
                 self.assertFalse(os.path.exists(self.database))
+
+
+    def test_text_without_quotes_is_told_of_both_ways(self):
+        self.refuses(2, "expected a value (text has quotes: '\"text\"'; --raw takes any bytes)\n",
+                     "enqueue", "hello", "Ada")
 
 
 class BadInput(Case):
@@ -234,6 +240,11 @@ class KeysAndDuplicates(Case):
 
 
 class Wait(Case):
+    def setUp(self):
+        super().setUp()
+        self.ok("migrate")
+        self.make_pool("any.1")
+
     def wait(self, *arguments):
         process = subprocess.Popen(
             [THCTL, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
@@ -257,7 +268,8 @@ class Wait(Case):
         self.make_ended(job, "dead", "no such\naddress\033[2J", 2)
         err = process.communicate(timeout=DEADLINE)[1].decode()
         self.assertEqual(process.returncode, 1, err)
-        self.assertIn(f"thctl: job {job} is dead (permanent): no such\\naddress\\x1b[2J\n", err)
+        self.assertIn(f"thctl: job {job} is dead (permanent): address\\x1b[2J ("
+                      f"'thctl show {job}' has all of its error)\n", err)
 
     def test_cancelled_exits_1_and_json_prints_the_job_as_second_line(self):
         process, line = self.wait("--json", "enqueue", "x", "--wait")
@@ -276,6 +288,47 @@ class Wait(Case):
         err = process.communicate(timeout=DEADLINE)[1].decode()
         self.assertEqual(process.returncode, 1, err)
         self.assertIn(f"thctl: job {job} was deleted before its end was seen\n", err)
+
+    def test_a_wait_that_is_over_exits_124_and_says_how_to_go_on(self):
+        for arguments, state in ((["--run-at", "+1h"], "scheduled"), ([], "ready")):
+            result = self.thctl("enqueue", "x", "--wait=20ms", *arguments)
+            self.assertEqual(result.code, 124, result)
+            job = result.out.strip()
+            self.assertIn(f"thctl: job {job} still waits after 20ms ({state}): 'thctl logs -f {job}' "
+                          f"waits on, 'thctl cancel {job}' ends it\n", result.err)
+            self.assertEqual(self.job(job)["state"], state)
+
+    def test_a_wait_for_a_running_job_that_is_over_says_so_and_json_has_the_job(self):
+        self.enqueue("x", "--idempotency-key", "k", "--id", "0193f0a2-7c1d-7abc-8def-0123456789ab")
+        self.make_running("0193f0a2-7c1d-7abc-8def-0123456789ab")
+        result = self.thctl("--json", "enqueue", "x", "--idempotency-key", "k", "--wait=20ms")
+        self.assertEqual(result.code, 124, result)
+        self.assertEqual(result.objects[1]["state"], "running")
+        self.assertIn("still runs after 20ms (running)", result.err)
+
+    def test_a_job_that_ends_in_time_is_not_late(self):
+        process, job = self.wait("enqueue", "x", "--wait=10m")
+        self.make_ended(job, "done")
+        process.communicate(timeout=DEADLINE)
+        self.assertEqual(process.returncode, 0)
+
+    def test_the_time_to_wait_stands_behind_an_equals_sign(self):
+        self.refuses(2, "'30s' would be the payload (did you mean '--wait=30s'?)",
+                     "enqueue", "x", "--wait", "30s")
+        self.refuses(2, "--wait: '30' is not a duration", "enqueue", "x", "--wait=30")
+        self.assertEqual(self.jobs(), [])
+        self.assertEqual(self.thctl("enqueue", "x", "--raw", "--wait=1ms", "30s").code, 124)
+
+    def test_whoever_stops_waiting_is_told_that_the_job_goes_on(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process, job = self.wait("enqueue", "x", "--wait")
+            process.stderr.readline()
+            process.send_signal(number)
+            err = process.communicate(timeout=DEADLINE)[1].decode()
+            self.assertEqual(process.returncode, -number, err)
+            self.assertEqual(err, f"thctl: no longer waiting; job {job} goes on: 'thctl logs -f "
+                                  f"{job}' waits on, 'thctl cancel {job}' ends it\n")
+            self.assertEqual(self.job(job)["state"], "ready")
 
     def test_a_terminal_sees_one_line_that_changes(self):
         self.enqueue("x", "--idempotency-key", "k", "--id", "0193f0a2-7c1d-7abc-8def-0123456789ab")

@@ -57,6 +57,28 @@ class Pools(Case):
         self.assertRegex(lines[7], r"^web-2  host\.example  4711  running +0/0 ")
         self.assertEqual([line.split()[0] for line in lines[8:]], ["PROCESS", "dispatcher"])
 
+    def test_a_pool_says_what_it_serves_and_handles(self):
+        queues = [{"name": "default", "weight": 1, "max_running": None, "rate": None},
+                  {"name": "mail", "weight": 3, "max_running": 10, "rate": "100/s"}]
+        handlers = [{"pattern": pattern, "kind": "command", "max_attempts": 4,
+                     "timeout_ms": 300000} for pattern in ("email:send", "webhook:*")]
+        self.make_pool("web-1", {**STATUS, "queues": queues, "handlers": handlers})
+        self.make_pool("web-2", {**STATUS, "queues": [], "handlers": [], "processes": []})
+        lines = self.ok("pools").splitlines()
+        self.assertEqual(lines[2:4], [
+            "  queues   default, mail (weight 3, max_running 10, rate 100/s)",
+            "  handles  email:send, webhook:*"])
+        self.assertEqual(lines[-2:], ["  queues   -", "  handles  -"])
+        self.assertEqual(self.objects("pools")[0]["queues"], queues)
+        self.assertEqual(self.objects("pools")[0]["handlers"], handlers)
+
+    def test_a_terminal_of_80_columns_wraps_what_a_pool_handles(self):
+        handlers = [{"pattern": f"type-number-{number}"} for number in range(20)]
+        self.make_pool("web-1", {**STATUS, "handlers": handlers})
+        screen = self.on_terminal("pools", env={"NO_COLOR": "1"})[1]
+        self.assertTrue(all(len(line) <= 80 for line in screen.splitlines()), screen)
+        self.assertRegex(screen, r"\n  handles  type-number-0, .*,\r?\n           type-number-")
+
     def test_a_pool_that_was_not_heard_of_for_a_minute_is_silent(self):
         self.make_pool("a", STATUS, silent_for=40)
         self.make_pool("b", STATUS, silent_for=70)

@@ -1,4 +1,4 @@
-"""thctl cancel, retry and rm."""
+"""thctl cancel, run, retry and rm."""
 import os
 import unittest
 
@@ -77,6 +77,14 @@ class Retry(Case):
                             (AN_ID, "does not exist")):
             self.refuses(1, f"thctl: job {job} {reason}", "retry", job)
         self.assertEqual(self.jobs(), before)
+
+    def test_a_job_that_waits_for_its_next_attempt_runs_now_and_keeps_its_counts(self):
+        job = self.enqueue("x")
+        self.make_running(job)
+        self.make_retry(job)
+        self.assertEqual(self.ok("retry", job), f"{job} due now")
+        after = self.job(job)
+        self.assertEqual((after["state"], after["attempts"]), ("ready", 1))
 
     def test_a_bad_time_changes_nothing(self):
         [job] = self.dead_jobs(1)

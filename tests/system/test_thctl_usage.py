@@ -7,8 +7,8 @@ import unittest
 
 from harness import THCTL, Case
 
-COMMANDS = ["enqueue", "ls", "show", "logs", "cancel", "retry", "rm", "stats", "queues", "pools",
-            "top", "cron", "pause", "resume", "init", "migrate", "help"]
+COMMANDS = ["enqueue", "ls", "show", "why", "logs", "cancel", "run", "retry", "rm", "stats", "queues", "pools",
+            "top", "cron", "pause", "resume", "init", "migrate", "completion", "help"]
 SCHEMA = os.path.join(os.environ.get("TH_SOURCE_DIR", "../.."), "src/store/sqlite/schema")
 NEWEST = len(os.listdir(SCHEMA))
 AN_ID = "0193f0a2-7c1d-7abc-8def-0123456789ab"
@@ -63,18 +63,19 @@ class WrongUsage(Case):
         self.refuses(2, "unknown option '--bakend' (did you mean '--backend'?)", "ls", "--bakend=x")
 
     def test_too_few_and_too_many_arguments_say_how_to_get_help(self):
-        for arguments in (["show"], ["cancel"], ["pause"], ["resume"], ["ls", "x"], ["stats", "x"],
+        for arguments in (["show"], ["pause"], ["resume"], ["ls", "x"], ["stats", "x"],
                           ["queues", "x"], ["migrate", "x"], ["enqueue", "a", "1", "2"],
                           ["help", "ls", "show"], ["enqueue"], ["pools", "x"], ["top", "x"], ["logs"],
                           ["logs", AN_ID, AN_ID]):
             with self.subTest(arguments):
                 self.refuses(2, f"(see 'thctl {arguments[0]} --help')", *arguments)
 
-    def test_retry_and_rm_need_ids_or_all(self):
-        for command in ("retry", "rm"):
+    def test_what_changes_jobs_needs_ids_or_all(self):
+        for command in ("cancel", "run", "retry", "rm"):
             self.refuses(2, "give the ids of jobs, or --all", command)
             self.refuses(2, "exclude each other", command, "--all", AN_ID)
             self.refuses(2, "--type goes with --all", command, "--type", "x", AN_ID)
+            self.refuses(2, "--dry-run goes with --all", command, "--dry-run", AN_ID)
         self.refuses(2, "--state goes with --all", "rm", "--state", "done", AN_ID)
 
     def test_a_value_given_twice_is_refused_and_a_flag_is_not(self):
@@ -94,6 +95,9 @@ class WrongUsage(Case):
                 (["ls", "--type", ""], "is no name"),
                 (["ls", "--after", "123"], "is no id of a job"),
                 (["rm", "--all", "--state", "ready"], "--state cannot be 'ready'"),
+                (["cancel", "--all", "--state", "done"], "--state cannot be 'done'"),
+                (["run", "--all", "--state", "ready"], "--state cannot be 'ready'"),
+                (["retry", "--all", "--state", "retry"], "--state cannot be 'retry'"),
                 (["ls", "--limit"], "needs a value"),
                 (["ls", "--json=yes"], "takes no value")):
             with self.subTest(arguments):
@@ -151,8 +155,8 @@ class Backends(Case):
                 self.refuses(69, "jobs.db", *arguments)
                 self.assertEqual(os.listdir(self.folder), [])
 
-    def test_enqueue_pause_resume_and_migrate_create_it(self):
-        for arguments in (["enqueue", "x"], ["pause", "q"], ["resume", "q"], ["migrate"]):
+    def test_enqueue_pause_with_create_and_migrate_create_it(self):
+        for arguments in (["enqueue", "x"], ["pause", "q", "--create"], ["migrate"]):
             with self.subTest(arguments):
                 self.ok("--backend", f"sqlite:./{arguments[0]}.db", *arguments)
                 self.assertTrue(os.path.exists(self.path(arguments[0] + ".db")))

@@ -37,6 +37,23 @@ class Payload(RunningCase):
                 job = self.run_job("x", "--file", path, *arguments)
                 self.assertEqual(job["output"], hashlib.sha256(payload).hexdigest() + "  -\n")
 
+    def test_a_text_for_the_shell_reaches_it_as_it_is_written(self):
+        self.start_quick({"x": {"command": "kill -0 $$ && echo ${TH_JOB_ID} ${NONE:-none} ${TH_QUEUE%lt}"}})
+        job = self.run_job("x")
+        self.assertEqual(job["output"], f"{job['id']} none defau\n")
+
+    def test_defaults_are_for_every_command_that_does_not_say_itself(self):
+        os.mkdir(self.path("work"))
+        config = self.configure(
+            {"plain": {"command": "echo $A $B; pwd; ulimit -n"},
+             "own": {"command": "echo $A $B; pwd; ulimit -n", "env": {"B": "mine"}, "cwd": ".",
+                     "limits": {"files": 100}}},
+            defaults={"env": {"A": "all", "B": "all"}, "cwd": "./work", "limits": {"files": 200}})
+        self.start(config).wait_ready()
+        for job_type, output in (("plain", f"all all\n{self.path('work')}\n200\n"),
+                                 ("own", f"all mine\n{self.folder}\n100\n")):
+            self.assertEqual(self.run_job(job_type)["output"], output)
+
     def test_a_payload_that_nobody_reads_is_in_nobodys_way(self):
         self.start_quick({"ends": {"command": ["true"]},
                           "closes": {"command": "exec 0<&-; sleep 0.1"},
@@ -230,8 +247,10 @@ class Steering(RunningCase):
                 self.assertEqual((job["last_error"], job["attempts"]), (error, int(bool(error))))
                 self.assertEqual(job["reason"], "permanent" if state == "dead" else None)
         self.assertEqual([event["line"] for event in pool.events("job_output", stream="steering")],
-                         [f"not understood on descriptor 3: {text}"
-                          for text in ("snooze soon", "died")])
+                         ["not understood on descriptor 3: snooze soon "
+                          "(it is: snooze, and a duration such as 30s)",
+                          "not understood on descriptor 3: died "
+                          "(the words are progress, result, snooze and dead)"])
 
     def test_a_job_is_put_off_as_long_as_it_says(self):
         pool = self.start_steered()

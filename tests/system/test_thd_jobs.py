@@ -260,7 +260,8 @@ class Cancelling(RunningCase):
 
     def test_an_ack_that_comes_first_wins_and_no_other_return_does(self):
         pool = self.start_quick({"hold": {"command": HOLD + "; exit $(cat)"}},
-                                {"num_workers": 4, "lease": "10m", "heartbeat_interval": "3m"})
+                                {"num_workers": 4, "lease": "10m", "heartbeat_interval": "3m",
+                                 "stale_threshold": "10m"})
         # The beat after the second is far away, so nobody tells the jobs.
         wait_for(lambda: any(moment(entry["beat_at"]) - moment(entry["started_at"]) > 0.3
                              for entry in self.objects("pools")), "the second beat")
@@ -274,19 +275,11 @@ class Cancelling(RunningCase):
 
 
 class Types(RunningCase):
-    def test_a_type_without_a_handler_is_dead(self):
-        self.start_quick({"x": {"command": NOTE}})
+    def test_a_type_without_a_handler_is_dead_if_the_config_says_so(self):
+        self.start_quick({"x": {"command": NOTE}}, {"unknown_types": "dead"})
         job = self.run_job("y", state="dead")
         self.assertEqual((job["reason"], job["last_error"], job["attempts"], job["runs"]),
                          ("no_handler", "no handler for type 'y'", 0, []))
-
-    def test_a_type_for_other_pools_is_left_for_a_while_and_uncounted(self):
-        pool = self.start_quick({"x": {"command": NOTE}}, {"unknown_types": "leave"})
-        job = self.run_job("y", state="scheduled")
-        logged = pool.wait_event("job_snoozed", job=job["id"])
-        self.assertAlmostEqual(moment(job["run_at"]) - moment(logged["time"]), 10, delta=2)
-        self.assertEqual((job["attempts"], job["stalls"], job["runs"], job["last_error"]),
-                         (0, 0, [], None))
 
     def test_the_exact_type_beats_a_prefix_and_the_longest_prefix_wins(self):
         patterns = ["*", "a:*", "a:b:*", "a:b:c"]

@@ -79,7 +79,8 @@ class LogCase(DaemonCase):
         self.run_job("hello")
         self.run_job("flaky", state="dead")
         self.run_job("later", state="scheduled")
-        self.run_job("gone", state="scheduled")
+        self.enqueue("gone")
+        wait_for(lambda: self.objects("stats")[0]["cannot_start"] == 1, "it to be set aside")
 
     def end(self, process):
         process.send_signal(signal.SIGTERM)
@@ -162,9 +163,10 @@ class Stalls(LogCase):
 
 
 class Terminal(LogCase):
-    def on_terminal(self, *arguments, env=None, handlers=None):
+    def on_terminal(self, *arguments, env=None, handlers=None, **sections):
         """Runs thd in the foreground of a terminal; returns its pid and what is on the screen."""
-        self.configure(HANDLERS if handlers is None else handlers, QUICK, log={"level": "info"})
+        self.configure(HANDLERS if handlers is None else handlers, QUICK, log={"level": "info"},
+                       **sections)
         settings = self.environment_with(env, False)
         pid, fd = pty.fork()
         if pid == 0:
@@ -209,9 +211,9 @@ class Terminal(LogCase):
                 self.assertEqual(self.code_of(pid), 0)
 
     def test_without_a_handler_nobody_is_told_to_enqueue(self):
-        _, screen = self.on_terminal(handlers={})
+        _, screen = self.on_terminal(handlers={}, http={})
         screen.wait("Ctrl-C lets")
-        self.assertIn("handlers  none yet", screen.text())
+        self.assertIn("handlers  none: its jobs are for remote workers", screen.text())
         self.assertNotIn("enqueue", screen.text())
 
     def test_lines_are_short_and_coloured(self):

@@ -9,10 +9,13 @@ from harness import DEADLINE, THCTL
 from running import HOLD, RunningCase, moment
 
 KEPT = 4096  # bytes of output, of an error, of a result
+HEAD = 1024  # of them the beginning, in an error
 ONE_GIB = 1 << 30
 WORKER_PEAK_KIB = 64 << 10
 NUMBERS = "seq 10000 19999"  # 60,000 bytes
 THE_NUMBERS = "".join(f"{number}\n" for number in range(10000, 20000))
+MANY_NUMBERS = "seq 10000 59999"  # 300,000 bytes
+THE_MANY_NUMBERS = "".join(f"{number}\n" for number in range(10000, 60000))
 
 
 class Output(RunningCase):
@@ -24,12 +27,58 @@ class Output(RunningCase):
         self.assertEqual(self.thctl("logs", job["id"]).out, expected)
         self.assertIsNone(job["last_error"])
 
-    def test_the_last_4_KiB_of_stderr_are_the_error(self):
+    def test_a_handler_says_how_much_is_kept(self):
+        self.start_quick({"much": {"command": MANY_NUMBERS, "output": "256K"},
+                          "most": {"command": "head -c 2000000 /dev/zero | tr '\\0' x", "output": "1M"},
+                          "less": {"command": NUMBERS, "output": "100"}})
+        job = self.run_job("much")
+        self.assertEqual(job["output"], THE_MANY_NUMBERS[-(256 << 10):])
+        self.assertEqual(self.thctl("logs", job["id"]).out, job["output"])
+        self.assertEqual(self.run_job("most")["output"], "x" * (1 << 20))
+        self.assertEqual(self.run_job("less")["output"], THE_NUMBERS[-100:])
+
+    def test_who_follows_sees_nothing_twice_of_a_long_output(self):
+        """While it runs less of it is stored than when it has ended."""
+        self.start_quick({"x": {"command": f"seq 10000 12000; {HOLD}; seq 12001 59999",
+                                "output": "1M"}})
+        job = self.enqueue("x")
+        self.wait_held()
+        follower = subprocess.Popen(
+            [THCTL, "logs", "-f", job], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            cwd=self.folder, env=self.environment_with(None, True))
+        self.addCleanup(follower.kill)
+        seen = follower.stdout.read(KEPT)
+        self.let_go()
+        seen += follower.communicate(timeout=DEADLINE)[0]
+        lines = seen.split()[1:]  # the first may be cut
+        self.assertEqual((lines[0], lines[-1], follower.returncode), (b"11319", b"59999", 0))
+        self.assertEqual(lines, sorted(set(lines)))
+
+    def test_many_long_outputs_at_once_are_all_kept(self):
+        """Too many for one call to the store."""
+        self.start_quick({"x": {"command": "head -c 1048576 /dev/zero | tr '\\0' x", "output": "1M"}},
+                         {"num_workers": 8})
+        jobs = [self.enqueue("x") for _ in range(24)]
+        for job in jobs:
+            self.assertEqual(self.wait_state(job, "done")["output"], "x" * (1 << 20))
+
+    def test_the_first_KiB_of_stderr_and_its_last_three_are_the_error(self):
         self.start_quick({"x": {"command": f"echo no error; {NUMBERS} >&2; exit 3"}})
         job = self.run_job("x", state="dead")
-        self.assertEqual(job["last_error"], "exit code 3: " + THE_NUMBERS[-KEPT:].rstrip())
+        left_out = f"[... {len(THE_NUMBERS) - KEPT} bytes left out ...]"
+        self.assertEqual(job["last_error"], "exit code 3: " + "\n".join(
+            [THE_NUMBERS[:HEAD], left_out, THE_NUMBERS[HEAD - KEPT:].rstrip()]))
         self.assertEqual([run["error"] for run in job["runs"]], [job["last_error"]] * 2)
         self.assertEqual(job["output"], THE_NUMBERS[-KEPT:])
+
+    def test_an_exception_is_seen_in_tables(self):
+        self.write("fail.py", "def ping(n):\n    pong(n - 1)\n"
+                   "def pong(n):\n    ping(n) if n > 0 else [].pop()\nping(99)\n")
+        self.start_quick({"x": {"command": ["/usr/bin/python3", "fail.py"]}})
+        job = self.run_job("x", state="dead")
+        self.assertTrue(job["last_error"].startswith("exit code 1: Traceback (most recent call"))
+        [title, row] = self.thctl("ls", "--state", "dead").out.splitlines()
+        self.assertEqual(row[title.index("ERROR"):], "IndexError: pop from empty list")
 
     def test_stdout_is_the_result_if_the_handler_says_so(self):
         self.start_quick({"json": {"command": "echo not this >&2; echo '{\"a\": 1}'",
@@ -41,6 +90,26 @@ class Output(RunningCase):
         self.assertEqual(len(self.run_job("much")["result_base64"]), (KEPT + 2) // 3 * 4)
         self.assertIsNone(self.run_job("none")["result"])
         self.assertIsNone(self.run_job("bad", state="dead")["result"])
+
+    def test_who_follows_sees_it_as_it_comes(self):
+        """Not with each heartbeat alone: of those there are three while the job runs."""
+        self.start_quick({"x": {"command": "for i in $(seq 60); do echo $i; sleep 0.1; done"}},
+                         pool={"heartbeat_interval": "2s", "lease": "12s"})
+        follower = subprocess.Popen(
+            [THCTL, "logs", "-f", self.enqueue("x")], stdout=subprocess.PIPE, cwd=self.folder,
+            env=self.environment_with(None, True))
+        self.addCleanup(follower.kill)
+        pieces = []
+        while piece := os.read(follower.stdout.fileno(), 65536):
+            pieces.append(piece)
+        follower.stdout.close()
+        self.assertEqual(follower.wait(DEADLINE), 0)
+        self.assertEqual(b"".join(pieces).split(), [b"%d" % i for i in range(1, 61)])
+        self.assertGreater(len(pieces), 8)
+
+    def test_the_last_progress_is_kept_with_the_end(self):
+        self.start_quick({"x": {"command": "echo progress 40 half >&3; echo progress 97 nearly >&3"}})
+        self.assertEqual(self.run_job("x")["progress"], {"percent": 97, "text": "nearly"})
 
     def test_it_is_logged_line_by_line(self):
         pool = self.start_quick({"x": {"command": "printf 'one\\n\\ntwo'; echo no >&2"}})

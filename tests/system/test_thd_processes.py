@@ -44,7 +44,7 @@ class Titles(GateCase):
         wait_for(lambda: title(worker) == "thd: worker 1", lambda: "an idle one: " + title(worker))
 
     def test_a_pool_that_has_just_started_soon_shows_its_workers(self):
-        self.brisk_pool(lease="300s", heartbeat_interval="100s")
+        self.brisk_pool(lease="300s", heartbeat_interval="100s", stale_threshold="300s")
 
         def workers():
             [pool] = self.objects("pools")

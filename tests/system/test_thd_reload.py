@@ -58,8 +58,8 @@ class Checked(ReloadCase):
         before = pool.processes()
         self.write("jobs.yaml", 'pool:\n  num_worker: 3\nhandlers:\n  quick: {command: []}\n')
         events = self.rejected(pool)
-        self.assertEqual([event["place"] for event in events[:-1]],
-                         [self.path("jobs.yaml:2:3"), self.path("jobs.yaml:4:20")], events)
+        self.assertEqual([(event["file"], event["line"], event["column"]) for event in events[:-1]],
+                         [(self.path("jobs.yaml"), 2, 3), (self.path("jobs.yaml"), 4, 20)], events)
         self.assertIn("did you mean 'num_workers'?", events[0]["error"])
         self.assertIn("is wrong in 2 places", events[-1]["error"])
         self.assertEqual(pool.processes(), before)
@@ -98,24 +98,31 @@ class Checked(ReloadCase):
                 ("pool.pool_id cannot change", {"pool": {**BRISK, "pool_id": "other"}}),
                 ("pool.num_workers can grow to 18 while thd runs, not to 19",
                  {"pool": {**BRISK, "num_workers": 19}}),
-                ("backend cannot change", {"backend": "sqlite:" + self.path("other.db")}),
+                ("backend: cannot change while thd runs", {"backend": "sqlite:" + self.path("other.db")}),
                 ("handler 'quick': there is no user", {"handlers": {
                     "quick": {"command": "true", "user": "nobody-of-this-name"}}})):
             with self.subTest(says):
                 self.configure(**{"handlers": self.handlers, "pool": BRISK,
                                   "backend": self.backend, **settings})
-                [event] = self.rejected(pool)
-                self.assertIn(says, event["error"])
+                self.assertIn(says, self.rejected(pool)[0]["error"])
         self.assertEqual(pool.processes(), before)
 
     def test_what_was_typed_comes_before_the_new_config(self):
         self.rewrite(num_workers=2)
-        pool = self.start(None, "--num-workers", "3").wait_ready()
+        pool = self.start(None, "--num-workers", "3", "--backend", self.backend).wait_ready()
         self.configure(self.handlers, {**BRISK, "num_workers": 1},
                        backend="sqlite:" + self.path("other.db"))
         self.assertEqual(self.reload(pool)["workers"], 3)
         self.assert_untouched(self.enqueue("quick"))
         self.assertEqual(len(self.workers(pool)), 3)
+
+    def test_a_config_that_now_names_another_backend_than_the_environment_is_refused(self):
+        self.rewrite()
+        pool = self.start().wait_ready()
+        self.configure(self.handlers, BRISK, backend="sqlite:" + self.path("other.db"))
+        self.assertIn("backend: cannot change", self.rejected(pool)[0]["error"])
+        self.configure(self.handlers, BRISK, backend=self.backend)
+        self.reload(pool)
 
     def test_a_pool_that_drains_takes_no_new_config(self):
         pool = self.brisk_pool()
@@ -341,8 +348,12 @@ class Storm(ReloadCase):
                           if event["level"] != "info"], [])
 
         settled = self.settle_down(pool)
+        def left_over():
+            """Who has more open than before; one at work may have a file more for a moment."""
+            now = {name: count_files(pid) for name, pid in settled.items()}
+            return {name: count for name, count in now.items() if count > files[name]}
         self.assertEqual(count_files(pool.pid), master)
-        self.assertEqual({name: count_files(pid) for name, pid in settled.items()}, files)
+        wait_for(lambda: not left_over(), lambda: f"descriptors to be closed: {left_over()} of {files}")
         self.assertEqual(sorted(children(pool.pid)), sorted(settled.values()))
         self.assertEqual(pool.stop(), 0)
         print(json.dumps({"hups": RELOADS, "jobs": self.JOBS,

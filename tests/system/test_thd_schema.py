@@ -113,10 +113,11 @@ class Schema(DaemonCase):
             for arguments in (["--check"], []):
                 done = self.thd(*arguments)
                 self.assertEqual(done.returncode, 78, done)
-                self.assertIn("handler 'mail': schema: ", done.stderr)
+                self.assertIn("handlers.mail.schema: " if arguments else "handler 'mail': schema: ",
+                              done.stderr)
                 self.assertIn(name, done.stderr)
                 self.assertIn(fault, done.stderr)
-                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+                self.assertEqual(len(done.stderr.splitlines()), 2, done.stderr)
         self.assertFalse(os.path.exists(self.path("alerts")))
 
 

@@ -29,9 +29,12 @@ class Starts(RunningCase):
         for job_type in errors:
             pool.wait_event("start_failed", type=job_type, level="error")
         for job in jobs:
-            found = self.wait_state(job, "scheduled")
-            self.assertEqual((found["attempts"], found["stalls"], found["last_error"]),
-                             (0, 0, None))
+            found = self.wait_state(job, "ready")
+            self.assertEqual((found["attempts"], found["stalls"]), (0, 0))
+        self.wait_stats(ready=len(jobs), cannot_start=len(jobs))
+        for job in jobs:
+            found = self.job(job)
+            self.assertRegex(found["last_error"], errors[found["type"]])
         self.assertEqual(self.run_job("fine")["executions"], 1)
         for job_type in errors:  # the one that asks again
             pool.wait_event("start_failed", type=job_type, retry_ms=2000)
@@ -53,7 +56,7 @@ class Starts(RunningCase):
         *_, probe, next_one = pool.events("start_failed")
         self.assertEqual((probe["retry_ms"], next_one["retry_ms"]), (2000, 4000))
         self.assertGreater(moment(next_one["time"]) - moment(probe["time"]), 1.9)
-        self.wait_stats(scheduled=30)
+        self.wait_stats(ready=30, cannot_start=30)
         self.assertEqual({job["attempts"] for job in self.jobs()}, {0})
 
 

@@ -28,42 +28,43 @@ static const struct {
 } folders[] = {
     {"base", {
         arena_suite, base64_suite, buffer_suite, calendar_suite, clock_suite, error_suite,
-        excerpt_suite, io_suite, json_number_suite, json_suite, json_tree_suite,
+        excerpt_suite, gist_suite, io_suite, json_number_suite, json_suite, json_tree_suite,
         json_writer_suite, log_field_suite, log_line_suite, log_sink_suite, log_suite,
         random_suite, text_suite, timestamp_suite, units_suite, uuid_suite, zone_load_suite,
         zone_suite}},
     {"job", {
-        cron_describe_suite, cron_due_suite, cron_parse_suite, cron_suite, idempotency_suite,
+        cron_describe_suite, cron_due_suite, cron_parse_suite, cron_suite, idempotency_suite, aside_suite,
         job_json_suite, job_suite, keyed_suite, lease_suite, rate_suite, retry_suite,
-        settlement_suite, state_suite}},
+        settlement_suite, state_suite, why_suite}},
     {"config", {
         config_suite, diagnostics_suite, environment_suite, field_suite, handler_match_suite,
         include_suite, plugin_id_suite, reference_suite, yaml_tree_suite}},
     {"process", {
         account_suite, lease_table_suite, loop_suite, message_suite, notify_suite,
-        orphans_suite, outage_suite, process_suite, rack_suite, result_suite, scoreboard_suite,
+        orphans_suite, outage_suite, process_suite, rack_suite, result_suite, start_board_suite, scoreboard_suite,
         spawn_suite, task_suite, title_suite, tray_suite}},
     {"worker", {
         call_suite, command_suite, execution_suite, output_suite, plugin_suite, program_suite,
-        resident_line_suite, resident_suite, restarts_suite, schema_limits_suite,
-        schema_pattern_suite, schema_public_suite, schema_suite, speech_suite, steering_suite,
+        resident_line_suite, resident_many_suite, resident_suite, restarts_suite, schema_limits_suite,
+        schema_pattern_suite, schema_public_suite, schema_suite, shell_words_suite, speech_suite, steering_suite, tail_suite,
         variables_suite}},
     {"store", {
-        conninfo_suite, heads_suite, listing_suite, redis_address_suite, redis_class_suite,
-        redis_cluster_suite, redis_names_suite, redis_record_suite, redis_show_suite, scratch_suite,
-        sqlstate_suite, timekeeper_suite, url_suite}},
+        anchor_suite, conninfo_suite, heads_suite, listing_suite, redis_address_suite,
+        redis_class_suite, redis_cluster_suite, redis_names_suite, redis_record_suite,
+        redis_show_suite, scheme_suite, scratch_suite, sqlstate_suite, timekeeper_suite, url_suite}},
     {"dispatcher", {
         mix_suite, obituary_suite, on_dead_suite, outbox_suite, queues_suite, room_suite,
         starts_suite}},
     {"periodic", {
-        beat_suite, crontab_suite, periodic_suite, promote_suite, reap_suite, services_suite,
-        status_suite, told_suite}},
+        beat_suite, crontab_suite, offer_suite, periodic_suite, promote_suite, reap_suite,
+        services_suite, status_suite, told_suite}},
     {"master", {
         generation_suite, invocation_suite, ledger_suite, overrun_suite, pool_name_suite,
         pool_state_suite, pulse_suite, reload_suite, restart_suite, roles_suite, backend_suite}},
+    {"client", {pool_status_suite, offers_suite}},
     {"cli", {options_suite}},
     {"thctl", {
-        growth_suite, pages_suite, pool_status_suite, top_data_suite, top_order_suite,
+        growth_suite, limits_suite, pages_suite, top_data_suite, top_order_suite,
         top_room_suite, top_view_suite, when_suite}},
 };
 /* clang-format on */

@@ -20,6 +20,7 @@ Suite *calendar_suite(void);
 Suite *clock_suite(void);
 Suite *error_suite(void);
 Suite *excerpt_suite(void);
+Suite *gist_suite(void);
 Suite *io_suite(void);
 Suite *json_number_suite(void);
 Suite *json_suite(void);
@@ -43,6 +44,8 @@ Suite *cron_due_suite(void);
 Suite *cron_parse_suite(void);
 Suite *cron_suite(void);
 Suite *idempotency_suite(void);
+Suite *aside_suite(void);
+Suite *start_board_suite(void);
 Suite *job_json_suite(void);
 Suite *job_suite(void);
 Suite *keyed_suite(void);
@@ -51,6 +54,7 @@ Suite *rate_suite(void);
 Suite *retry_suite(void);
 Suite *settlement_suite(void);
 Suite *state_suite(void);
+Suite *why_suite(void);
 
 /* config */
 Suite *config_suite(void);
@@ -88,17 +92,21 @@ Suite *output_suite(void);
 Suite *plugin_suite(void);
 Suite *program_suite(void);
 Suite *resident_line_suite(void);
+Suite *resident_many_suite(void);
 Suite *resident_suite(void);
 Suite *restarts_suite(void);
 Suite *schema_limits_suite(void);
 Suite *schema_pattern_suite(void);
 Suite *schema_public_suite(void);
 Suite *schema_suite(void);
+Suite *shell_words_suite(void);
 Suite *speech_suite(void);
 Suite *steering_suite(void);
+Suite *tail_suite(void);
 Suite *variables_suite(void);
 
 /* store */
+Suite *anchor_suite(void);
 Suite *conninfo_suite(void);
 Suite *heads_suite(void);
 Suite *listing_suite(void);
@@ -108,6 +116,7 @@ Suite *redis_cluster_suite(void);
 Suite *redis_names_suite(void);
 Suite *redis_record_suite(void);
 Suite *redis_show_suite(void);
+Suite *scheme_suite(void);
 Suite *scratch_suite(void);
 Suite *sqlstate_suite(void);
 Suite *timekeeper_suite(void);
@@ -125,6 +134,7 @@ Suite *starts_suite(void);
 /* periodic */
 Suite *beat_suite(void);
 Suite *crontab_suite(void);
+Suite *offer_suite(void);
 Suite *periodic_suite(void);
 Suite *promote_suite(void);
 Suite *reap_suite(void);
@@ -147,13 +157,17 @@ Suite *roles_suite(void);
 /* thd */
 Suite *backend_suite(void);
 
+/* client */
+Suite *pool_status_suite(void);
+Suite *offers_suite(void);
+
 /* cli */
 Suite *options_suite(void);
 
 /* thctl */
+Suite *limits_suite(void);
 Suite *growth_suite(void);
 Suite *pages_suite(void);
-Suite *pool_status_suite(void);
 Suite *top_data_suite(void);
 Suite *top_order_suite(void);
 Suite *top_room_suite(void);

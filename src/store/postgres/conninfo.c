@@ -96,6 +96,13 @@ bool conninfo_check(const struct store_url *url, struct error *err)
         PQconninfoFree(parsed);
         return true;
     }
+    const char *ssl =
+        url_option(url, "ssl"); /* libpq knows ssl=true, for those who come from Java */
+    if (ssl != NULL && !text_equal(ssl, "true"))
+        return error_set(err, TH_E_INVALID,
+                         "%s: neither TaskHarbor nor libpq knows the option 'ssl=%s': write "
+                         "sslmode=require",
+                         url->shown, ssl);
     unknown = unknown_option(url);
     if (unknown != NULL)
         return error_set(err, TH_E_INVALID,

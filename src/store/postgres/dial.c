@@ -33,6 +33,7 @@
 
 struct dial {
     const char *conninfo;
+    const char *caller;
     usec_t deadline;
     struct addresses left; /* none: those of the URL */
     bool is_resolved;      /* each of them is one address */
@@ -66,7 +67,7 @@ static PGconn *start(const struct dial *dial)
                                  NULL};
     const char *const values[] = {
         SILENCE_SECONDS,        KEEPALIVE_SECONDS,  "5",    "3",
-        "taskharbor",           dial->conninfo,     "UTF8", buffer_str(&hosts),
+        dial->caller,           dial->conninfo,     "UTF8", buffer_str(&hosts),
         buffer_str(&hostaddrs), buffer_str(&ports), NULL};
 
     return PQconnectStartParams(names, values, 1);
@@ -171,20 +172,25 @@ static bool dial_all(struct dial *dial, PGconn **conn_out)
     return false;
 }
 
-bool dial_any(const char *conninfo, usec_t deadline, PGconn **conn_out, struct buffer *words)
+bool dial_any(const char *conninfo, const char *caller, usec_t deadline, PGconn **conn_out,
+              struct buffer *words)
 {
-    struct dial dial = {.conninfo = conninfo, .deadline = deadline, .words = words};
+    struct dial dial = {
+        .conninfo = conninfo, .caller = caller, .deadline = deadline, .words = words};
     bool connected = dial_all(&dial, conn_out);
 
     addresses_done(&dial.left);
     return connected;
 }
 
-bool dial_same(const char *conninfo, const PGconn *conn, usec_t deadline, PGconn **conn_out,
-               struct buffer *words)
+bool dial_same(const char *conninfo, const char *caller, const PGconn *conn, usec_t deadline,
+               PGconn **conn_out, struct buffer *words)
 {
-    struct dial dial = {
-        .conninfo = conninfo, .deadline = deadline, .is_resolved = true, .words = words};
+    struct dial dial = {.conninfo = conninfo,
+                        .caller = caller,
+                        .deadline = deadline,
+                        .is_resolved = true,
+                        .words = words};
     bool connected = addresses_current(conn, &dial.left) && dial_all(&dial, conn_out);
 
     addresses_done(&dial.left);

@@ -47,6 +47,8 @@ static void read_job(struct answer *answer, struct arena *arena, struct job *job
     job->progress_text = answer_text(answer, arena);
     job->result = answer_bytes(answer, arena);
     job->output = answer_bytes(answer, arena);
+    job->aside = (enum job_aside)answer_int(answer);
+    job->aside_since = answer_int(answer);
 }
 
 static void read_run(struct answer *answer, struct arena *arena, struct job_run *run)

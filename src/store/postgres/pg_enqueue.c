@@ -1,7 +1,8 @@
 /*
  * pg_enqueue.c - jobs come in: plain ones as arrays, those with a key of either kind one by one.
  *
- * A batch goes one way or the other as a whole, so that its jobs stay in order.
+ * A batch goes one way or the other as a whole, so that its jobs stay in order. A user who may only
+ * enqueue goes by a function that checks everything again.
  */
 #include "base/cleanup.h"
 #include "job/cron_due.h"
@@ -30,15 +31,20 @@ static bool write_specs(const struct job *jobs, size_t count, struct buffer *spe
 static bool enqueue_items(struct postgres *postgres, const struct job *jobs, size_t count,
                           usec_t now, struct enqueued *enqueued_out, struct error *err)
 {
+    const bool checked = postgres->only_offers;
     CLEANUP(buffer_done) struct buffer specs = BUFFER(SPECS_MAX);
-    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_ENQUEUE_ITEMS);
+    CLEANUP(statement_done)
+    struct statement call =
+        statement_start(postgres, checked ? SQL_ENQUEUE_CHECKED : SQL_ENQUEUE_ITEMS);
     CLEANUP(answer_done) struct answer answer = {0};
 
     if (!write_specs(jobs, count, &specs, err))
         return false;
-    call.writes = call.rings = true;
+    call.writes = true;
+    call.rings = !checked; /* which has its own clock and bell */
     statement_text(&call, buffer_str(&specs));
-    statement_int(&call, now);
+    if (!checked)
+        statement_int(&call, now);
     if (!statement_run(&call, &answer, err))
         return false;
     for (size_t i = 0; i < count && answer_next(&answer); i++) {
@@ -182,7 +188,7 @@ bool postgres_enqueue(struct store *store, const struct job *jobs, size_t count,
     struct postgres *postgres = postgres_of(store);
 
     heads_forget(&postgres->heads);
-    return all_are_plain(jobs, count)
+    return !postgres->only_offers && all_are_plain(jobs, count)
                ? enqueue_plain(postgres, jobs, count, now, enqueued_out, err)
                : enqueue_items(postgres, jobs, count, now, enqueued_out, err);
 }

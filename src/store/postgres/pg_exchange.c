@@ -255,8 +255,10 @@ static bool run(struct exchange *exchange, struct error *err)
     call.writes = true;
     if (!bind_settlements(exchange, &call, err) ||
         !wanted_bind(exchange->postgres, exchange->wanted, exchange->now, &exchange->queues, &call,
-                     err) ||
-        !statement_run(&call, &answer, err))
+                     err))
+        return false;
+    statement_bool(&call, exchange->postgres->base.is_clocked);
+    if (!statement_run(&call, &answer, err))
         return false;
     return read_answer(exchange, &answer, clock_boot() - start, err);
 }

@@ -1,5 +1,5 @@
 /*
- * pg_heartbeat.c - a pool says that it lives, and extends what it holds.
+ * pg_heartbeat.c - a pool says that it lives, and extends what it holds; who watches says so.
  */
 #include "base/cleanup.h"
 #include "store/postgres/answer.h"
@@ -65,19 +65,24 @@ static void bind_news(struct statement *call, const struct lease_beat *leases, s
 }
 
 /* The row of number 0 is about the pool itself. */
-static void read_answers(struct answer *answer, size_t count, struct lease_answer *answers_out,
-                         bool *registered_out)
+static void read_answers(struct answer *answer, const struct heartbeat *heartbeat,
+                         struct lease_answer *answers_out, bool *registered_out)
 {
+    const size_t count = heartbeat->lease_count;
+
     for (size_t i = 0; i < count; i++)
         answers_out[i] = (struct lease_answer){.verdict = TH_OK};
     *registered_out = false;
     while (answer_next(answer)) {
         size_t n = (size_t)answer_int(answer);
         enum th_error_code verdict = (enum th_error_code)answer_int(answer);
+        const bool cancels = answer_int(answer) != 0, watched = answer_int(answer) != 0;
         if (n == 0)
             *registered_out = verdict == TH_OK;
-        else if (n <= count)
-            answers_out[n - 1] = (struct lease_answer){verdict, answer_int(answer) != 0};
+        if (n == 0 && heartbeat->watched_out != NULL)
+            *heartbeat->watched_out = watched;
+        else if (n > 0 && n <= count)
+            answers_out[n - 1] = (struct lease_answer){verdict, cancels, watched};
     }
 }
 
@@ -97,8 +102,26 @@ bool postgres_heartbeat(struct store *store, const struct heartbeat *heartbeat, 
         return false;
     bind_leases(&call, heartbeat->leases, heartbeat->lease_count);
     bind_news(&call, heartbeat->leases, heartbeat->lease_count);
+    statement_bool(&call, store->is_clocked);
     if (!statement_run(&call, &answer, err))
         return false;
-    read_answers(&answer, heartbeat->lease_count, answers_out, registered_out);
+    read_answers(&answer, heartbeat, answers_out, registered_out);
     return true;
+}
+
+bool postgres_watch(struct store *store, const struct watch *watch, usec_t until, usec_t now,
+                    struct error *err)
+{
+    CLEANUP(statement_done) struct statement call = statement_start(postgres_of(store), SQL_WATCH);
+    static const struct uuid pools;
+
+    call.writes = true;
+    statement_array(&call, ARRAY_UUID);
+    if (watch->pools)
+        element_uuid(&call, &pools);
+    for (size_t i = 0; i < watch->count; i++)
+        element_uuid(&call, &watch->jobs[i].id);
+    statement_int(&call, until);
+    statement_int(&call, now);
+    return statement_run(&call, NULL, err);
 }

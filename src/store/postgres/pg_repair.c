@@ -1,5 +1,6 @@
 /*
- * pg_repair.c - what people do to jobs: cancel, run again, delete; pause a queue.
+ * pg_repair.c - what people do to jobs: cancel, run now, run again, delete; pause a queue,
+ * hide it.
  */
 #include "base/cleanup.h"
 #include "store/postgres/answer.h"
@@ -42,6 +43,17 @@ bool postgres_cancel(struct store *store, const struct uuid *ids, size_t count, 
     return run_repair(&call, count, verdicts_out, err);
 }
 
+bool postgres_run_now(struct store *store, const struct uuid *ids, size_t count, usec_t now,
+                      enum th_error_code *verdicts_out, struct error *err)
+{
+    CLEANUP(statement_done)
+    struct statement call = start_repair(store, SQL_RUN_NOW, ids, count);
+
+    call.rings = true;
+    statement_int(&call, now);
+    return run_repair(&call, count, verdicts_out, err);
+}
+
 bool postgres_requeue(struct store *store, const struct uuid *ids, size_t count, usec_t run_at,
                       usec_t now, enum th_error_code *verdicts_out, struct error *err)
 {
@@ -63,7 +75,7 @@ bool postgres_remove(struct store *store, const struct uuid *ids, size_t count,
     return run_repair(&call, count, verdicts_out, err);
 }
 
-bool postgres_set_paused(struct store *store, const char *queue, usec_t paused_at,
+bool postgres_set_paused(struct store *store, const char *queue, usec_t paused_at, const char *by,
                          struct error *err)
 {
     CLEANUP(statement_done)
@@ -73,5 +85,21 @@ bool postgres_set_paused(struct store *store, const char *queue, usec_t paused_a
     call.rings = paused_at == 0; /* its jobs may be reserved again */
     statement_text(&call, queue);
     statement_int_or_null(&call, paused_at);
+    statement_text(&call, by);
     return statement_run(&call, NULL, err);
+}
+
+bool postgres_hide_queue(struct store *store, const char *queue, enum th_error_code *verdict_out,
+                         struct error *err)
+{
+    CLEANUP(statement_done)
+    struct statement call = statement_start(postgres_of(store), SQL_HIDE_QUEUE);
+    CLEANUP(answer_done) struct answer answer = {0};
+
+    call.writes = true;
+    statement_text(&call, queue);
+    if (!statement_run(&call, &answer, err))
+        return false;
+    *verdict_out = answer_next(&answer) ? (enum th_error_code)answer_int(&answer) : TH_E_NOT_FOUND;
+    return true;
 }

@@ -41,22 +41,24 @@ bool pg_schema_read(struct postgres *postgres, struct store_schema *schema_out, 
         return error_set(err, TH_E_SCHEMA, "postgres: schema %s has no version", postgres->schema);
     schema_out->version = (int)answer_int(&answer);
     schema_out->usable_from = (int)answer_int(&answer);
+    postgres->only_offers = answer_int(&answer) != 0;
     return true;
 }
 
 bool pg_schema_remark(struct postgres *postgres, struct store_schema *schema_out, struct error *err)
 {
-    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_NO_PRODUCERS);
+    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_NO_ROLES);
     CLEANUP(answer_done) struct answer answer = {0};
 
     if (!statement_run(&call, &answer, err))
         return false;
     if (answer_next(&answer))
-        snprintf(schema_out->remark, sizeof(schema_out->remark),
-                 "nobody can be allowed just to enqueue: the role taskharbor_producer is missing: "
-                 "let somebody who may run CREATE ROLE taskharbor_producer, and then run SELECT "
-                 "%s.grant_producers()",
-                 postgres->schema);
+        snprintf(
+            schema_out->remark, sizeof(schema_out->remark),
+            "nobody can be allowed just to enqueue or to look: let somebody who may run CREATE "
+            "ROLE taskharbor_producer; CREATE ROLE taskharbor_reader, and then run SELECT "
+            "%s.grant_roles()",
+            postgres->schema);
     return true;
 }
 
@@ -121,8 +123,8 @@ bool pg_schema_prepare(struct postgres *postgres, const struct store_options *op
         return true;
     if (schema.version == 0)
         return error_set(err, TH_E_UNAVAILABLE,
-                         "postgres: no schema %s here (the first enqueue or 'thctl migrate' makes "
-                         "it)",
+                         "postgres: no schema %s here, or none that this user may use (the first "
+                         "enqueue or 'thctl migrate' makes it)",
                          postgres->schema);
     if (schema.version < NEWEST)
         return error_set(err, TH_E_SCHEMA,

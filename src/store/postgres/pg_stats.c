@@ -1,5 +1,6 @@
 /*
- * pg_stats.c - how many jobs of each state every queue has, and the jobs that failed last.
+ * pg_stats.c - how many jobs of each state every queue has, how many stand before one, and the jobs
+ * that failed last.
  */
 #include "base/cleanup.h"
 #include "store/postgres/answer.h"
@@ -52,10 +53,14 @@ static bool read_stats(struct answer *answer, struct queue_stats_list *stats_out
             return error_no_memory(err);
         line->queue = answer_text(answer, &stats_out->arena);
         line->paused_at = answer_int(answer);
+        line->paused_by = answer_text(answer, &stats_out->arena);
+        line->spent_until = answer_int(answer);
         line->done_total = answer_int(answer);
         line->failed_total = answer_int(answer);
         for (int state = 0; state < JOB_STATES; state++)
             line->jobs[state] = answer_int(answer);
+        line->no_handler = answer_int(answer);
+        line->cannot_start = answer_int(answer);
         line->oldest_ready = answer_int(answer);
         *deltas_out = answer_int(answer);
     }
@@ -82,5 +87,20 @@ bool postgres_stats(struct store *store, struct queue_stats_list *stats_out, str
         return false;
     if (deltas > DELTAS_MAX)
         add_up_counts(postgres);
+    return true;
+}
+
+bool postgres_count_before(struct store *store, const struct job *job, size_t limit,
+                           size_t *count_out, struct error *err)
+{
+    CLEANUP(statement_done)
+    struct statement call = statement_start(postgres_of(store), SQL_COUNT_BEFORE);
+    CLEANUP(answer_done) struct answer answer = {0};
+
+    statement_uuid(&call, &job->id);
+    statement_int(&call, (int64_t)limit);
+    if (!statement_run(&call, &answer, err))
+        return false;
+    *count_out = answer_next(&answer) ? (size_t)answer_int(&answer) : 0;
     return true;
 }

@@ -2,7 +2,6 @@
  * pg_upkeep.c - what becomes due, what ran out, and what has been kept for long enough.
  */
 #include "base/cleanup.h"
-#include "job/cron_due.h"
 #include "store/postgres/answer.h"
 #include "store/postgres/postgres_jobs.h"
 #include "store/postgres/statement.h"
@@ -47,6 +46,7 @@ bool postgres_reclaim(struct store *store, usec_t now, size_t limit, size_t *mov
     call.writes = true;
     statement_int(&call, now);
     statement_int(&call, at_most(limit));
+    statement_bool(&call, store->is_clocked);
     if (!statement_run(&call, &answer, err))
         return false;
     heads_forget(&postgres->heads);
@@ -78,35 +78,6 @@ bool postgres_prune(struct store *store, const struct retention *keep, usec_t no
         return false;
     *removed_out = answer_next(&answer) ? (size_t)answer_int(&answer) : 0;
     return true;
-}
-
-bool postgres_cron_last(struct store *store, const char *name, usec_t now, usec_t *slot_out,
-                        usec_t *doubted_out, struct error *err)
-{
-    CLEANUP(statement_done)
-    struct statement call = statement_start(postgres_of(store), SQL_CRON_LAST);
-    CLEANUP(answer_done) struct answer answer = {0};
-
-    statement_text(&call, name);
-    if (!statement_run(&call, &answer, err))
-        return false;
-    const usec_t slot = answer_next(&answer) ? answer_int(&answer) : 0;
-    *slot_out = slot <= cron_horizon(now) ? slot : 0;
-    *doubted_out = slot - *slot_out;
-    return true;
-}
-
-bool postgres_cron_mark(struct store *store, const char *name, usec_t slot, usec_t now,
-                        struct error *err)
-{
-    CLEANUP(statement_done)
-    struct statement call = statement_start(postgres_of(store), SQL_CRON_MARK);
-
-    call.writes = true;
-    statement_text(&call, name);
-    statement_int(&call, slot);
-    statement_int(&call, cron_horizon(now));
-    return statement_run(&call, NULL, err);
 }
 
 bool postgres_publish(struct store *store, const struct store_limits *limits, struct error *err)

@@ -9,7 +9,7 @@
 static bool is_plain(const struct settlement *settlement)
 {
     return settlement->kind == SETTLE_ACK && settlement->ref != 0 && !settlement->counts &&
-           settlement->result.data == NULL && settlement->output.data == NULL;
+           !settlement_tells(settlement);
 }
 
 static bool same_group(const struct settlement *a, const struct settlement *b)

@@ -51,7 +51,8 @@ static int64_t ask_as_another(const struct postgres *postgres, usec_t deadline)
     CLEANUP(buffer_done) struct buffer ignored = BUFFER(ERROR_TEXT_SIZE);
     PGconn *other = NULL;
 
-    if (!dial_same(postgres->conninfo, postgres->conn, deadline, &other, &ignored))
+    if (!dial_same(postgres->conninfo, postgres->caller, postgres->conn, deadline, &other,
+                   &ignored))
         return 0;
     int64_t pid = pid_behind(other, deadline);
     PQfinish(other);

@@ -32,9 +32,10 @@
     "force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off;"                     \
     "SET enable_mergejoin = off; SET enable_bitmapscan = off; SET jit = off;"
 
-#define WORDS_MAX ((size_t)16 * 1024) /* of all servers that refused us */
+#define WORDS_MAX            ((size_t)16 * 1024) /* of all servers that refused us */
+#define APPLICATION_NAME_MAX 63 /* the server would cut it, and say so in its log */
 
-struct postgres *postgres_new(const char *conninfo, const char *schema)
+struct postgres *postgres_new(const char *conninfo, const char *schema, const char *caller)
 {
     struct postgres *postgres = calloc(1, sizeof(*postgres));
 
@@ -43,8 +44,10 @@ struct postgres *postgres_new(const char *conninfo, const char *schema)
     pg_bell_init(&postgres->bell);
     postgres->conninfo = strdup(conninfo);
     postgres->schema = strdup(schema);
+    postgres->caller = strndup(caller, APPLICATION_NAME_MAX);
     postgres->prepared = calloc(SQL_STATEMENTS, sizeof(*postgres->prepared));
-    if (postgres->conninfo == NULL || postgres->schema == NULL || postgres->prepared == NULL) {
+    if (postgres->conninfo == NULL || postgres->schema == NULL || postgres->caller == NULL ||
+        postgres->prepared == NULL) {
         postgres_free(postgres);
         return NULL;
     }
@@ -68,6 +71,7 @@ void postgres_free(struct postgres *postgres)
     heads_done(&postgres->heads);
     free(postgres->prepared);
     free(postgres->schema);
+    free(postgres->caller);
     free(postgres->conninfo);
     free(postgres->base.name);
     free(postgres);
@@ -112,7 +116,9 @@ static const char *state_of_refusal(const char *words)
         {"too many", "53300"},
         {"remaining connection slots", "53300"},
         {"no pg_hba.conf entry", "28000"},
+        {"pg_hba.conf rejects", "28000"},
         {"authentication failed", "28000"},
+        {"root certificate file", "08001"}, /* libpq says itself what to do */
         {"session is read-only", SQLSTATE_READ_ONLY},
         {"server is in hot standby mode", SQLSTATE_READ_ONLY},
     };
@@ -125,10 +131,28 @@ static const char *state_of_refusal(const char *words)
     return strstr(words, "database \"") != NULL ? "3D000" : "28000";
 }
 
+/* What to do about a refusal, if anybody can say. */
+static const char *advice_on(const char *words)
+{
+    static const struct {
+        const char *words, *advice;
+    } tls[] = {
+        {"certificate verify failed",
+         "name the certificate of the authority that signed the server's, sslrootcert=FILE"},
+        {"does not match host name", "connect by a name that the certificate has"},
+        {"server does not support SSL", "turn ssl on in the server, or look at sslmode in the URL"},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(tls); i++)
+        if (strstr(words, tls[i].words) != NULL)
+            return tls[i].advice;
+    return sqlstate_find(state_of_refusal(words))->advice;
+}
+
 static bool refuse_connection(const char *words, struct error *err)
 {
     CLEANUP(buffer_done) struct buffer line = BUFFER(WORDS_MAX);
-    const char *advice = sqlstate_find(state_of_refusal(words))->advice;
+    const char *advice = advice_on(words);
 
     add_line(&line, words);
     if (line.length == 0)
@@ -219,7 +243,7 @@ static bool open_connection(struct postgres *postgres, usec_t deadline, struct e
 {
     CLEANUP(buffer_done) struct buffer words = BUFFER(WORDS_MAX);
 
-    return dial_any(postgres->conninfo, deadline, &postgres->conn, &words) ||
+    return dial_any(postgres->conninfo, postgres->caller, deadline, &postgres->conn, &words) ||
            refuse_connection(buffer_str(&words), err);
 }
 

@@ -16,14 +16,17 @@ struct postgres {
     struct store base; /* first */
     char *conninfo;    /* owned; with secrets */
     char *schema;      /* owned */
+    char *caller;      /* owned; application_name, unless the user says otherwise */
     PGconn *conn;      /* NULL until it is needed, and after it was lost */
     bool *prepared;    /* owned; by enum sql_statement, on this connection */
+    bool only_offers;  /* our user may enqueue at most, and only what is checked there */
     struct pg_bell bell;
     struct heads heads;
 };
 
 /* Does not connect yet. NULL when out of memory. */
-struct postgres *postgres_new(const char *conninfo, const char *schema) MUST_CHECK;
+struct postgres *postgres_new(const char *conninfo, const char *schema,
+                              const char *caller) MUST_CHECK;
 void postgres_free(struct postgres *postgres);
 
 /* There is a connection, as far as we can know. */

@@ -35,7 +35,8 @@ static bool postgres_open(const struct store_url *url, const struct store_option
     if (!conninfo_schema(url, &schema, err) || !conninfo_check(url, err))
         return false;
     AUTO_FREE char *conninfo = conninfo_make(url->text);
-    struct postgres *postgres = conninfo != NULL ? postgres_new(conninfo, schema) : NULL;
+    struct postgres *postgres =
+        conninfo != NULL ? postgres_new(conninfo, schema, store_caller(options)) : NULL;
     if (postgres == NULL)
         return error_no_memory(err);
     postgres->base.driver = &store_postgres;
@@ -96,12 +97,18 @@ const struct store_driver store_postgres = {
     .exchange = postgres_exchange,
     .held = postgres_held,
     .heartbeat = postgres_heartbeat,
+    .watch = postgres_watch,
     .promote = postgres_promote,
     .reclaim = postgres_reclaim,
+    .aside = postgres_aside,
+    .bring_back = postgres_bring_back,
+    .give_up = postgres_give_up,
     .prune = postgres_prune,
     .publish = postgres_publish,
     .cron_enqueue = postgres_cron_enqueue,
     .cron_last = postgres_cron_last,
+    .cron_pause = postgres_cron_pause,
+    .cron_resume = postgres_cron_resume,
     .cron_mark = postgres_cron_mark,
     .pool_register = postgres_pool_register,
     .pools = postgres_pools,
@@ -113,10 +120,13 @@ const struct store_driver store_postgres = {
     .list = postgres_list,
     .failures = postgres_failures,
     .stats = postgres_stats,
+    .count_before = postgres_count_before,
     .cancel = postgres_cancel,
+    .run_now = postgres_run_now,
     .requeue = postgres_requeue,
     .remove = postgres_remove,
     .set_paused = postgres_set_paused,
+    .hide_queue = postgres_hide_queue,
 };
 
 /* libpq takes either name. */

@@ -30,6 +30,16 @@ bool postgres_held(struct store *store, const char *pool, struct job_list *jobs_
 /* pg_heartbeat.c */
 bool postgres_heartbeat(struct store *store, const struct heartbeat *heartbeat, usec_t now,
                         struct lease_answer *answers_out, bool *registered_out, struct error *err);
+bool postgres_watch(struct store *store, const struct watch *watch, usec_t until, usec_t now,
+                    struct error *err);
+
+/* pg_aside.c */
+bool postgres_aside(struct store *store, const char *const *queues, size_t count,
+                    struct aside_list *types_out, struct error *err);
+bool postgres_bring_back(struct store *store, const struct aside_type *type, usec_t before,
+                         size_t limit, size_t *moved_out, struct error *err);
+bool postgres_give_up(struct store *store, const struct aside_type *type, usec_t before, usec_t now,
+                      size_t limit, size_t *ended_out, struct error *err);
 
 /* pg_upkeep.c */
 bool postgres_promote(struct store *store, enum job_state state, usec_t now, size_t limit,
@@ -38,8 +48,12 @@ bool postgres_reclaim(struct store *store, usec_t now, size_t limit, size_t *mov
                       struct error *err);
 bool postgres_prune(struct store *store, const struct retention *keep, usec_t now, size_t limit,
                     size_t *removed_out, struct error *err);
-bool postgres_cron_last(struct store *store, const char *name, usec_t now, usec_t *slot_out,
-                        usec_t *doubted_out, struct error *err);
+bool postgres_cron_last(struct store *store, const char *name, usec_t now,
+                        struct cron_past *past_out, struct error *err);
+bool postgres_cron_pause(struct store *store, const char *name, const char *by, usec_t mark,
+                         usec_t now, struct error *err);
+bool postgres_cron_resume(struct store *store, const char *name, usec_t mark, usec_t now,
+                          struct error *err);
 bool postgres_cron_mark(struct store *store, const char *name, usec_t slot, usec_t now,
                         struct error *err);
 
@@ -61,15 +75,21 @@ bool postgres_list(struct store *store, const struct job_filter *filter, struct 
 bool postgres_failures(struct store *store, size_t limit, struct job_list *jobs_out,
                        struct error *err);
 bool postgres_stats(struct store *store, struct queue_stats_list *stats_out, struct error *err);
+bool postgres_count_before(struct store *store, const struct job *job, size_t limit,
+                           size_t *count_out, struct error *err);
 
 /* pg_repair.c */
 bool postgres_cancel(struct store *store, const struct uuid *ids, size_t count, usec_t now,
                      enum th_error_code *verdicts_out, struct error *err);
+bool postgres_run_now(struct store *store, const struct uuid *ids, size_t count, usec_t now,
+                      enum th_error_code *verdicts_out, struct error *err);
 bool postgres_requeue(struct store *store, const struct uuid *ids, size_t count, usec_t run_at,
                       usec_t now, enum th_error_code *verdicts_out, struct error *err);
 bool postgres_remove(struct store *store, const struct uuid *ids, size_t count,
                      enum th_error_code *verdicts_out, struct error *err);
-bool postgres_set_paused(struct store *store, const char *queue, usec_t paused_at,
+bool postgres_set_paused(struct store *store, const char *queue, usec_t paused_at, const char *by,
+                         struct error *err);
+bool postgres_hide_queue(struct store *store, const char *queue, enum th_error_code *verdict_out,
                          struct error *err);
 
 static inline struct postgres *postgres_of(struct store *store)

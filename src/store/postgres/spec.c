@@ -114,9 +114,15 @@ void spec_add_settlement(struct json_writer *json, int n, const struct settlemen
     add_int(json, "reason", settlement->reason);
     add_bytes(json, "result", settlement->result);
     add_bytes(json, "output", settlement->output);
+    if (settlement->has_progress) {
+        json_write_int(json, "progress_percent", settlement->progress_percent);
+        add_bytes_of_text(json, "progress_text", settlement->progress_text);
+    }
     json_write_bool(json, "has_run", settlement->has_run);
     if (settlement->has_run)
         add_run(json, &settlement->run);
+    add_int(json, "aside", settlement->aside);
+    add_int(json, "aside_since", settlement->aside_since);
     if (settlement->on_dead != NULL)
         spec_add_job(json, "on_dead", settlement->on_dead);
     json_write_close(json, '}');

@@ -22,7 +22,7 @@ static const struct sqlstate_meaning meanings[] = {
     {"3F000", TH_E_SCHEMA,      SQLSTATE_REPORT,    "run 'thctl migrate'"},
     {"42P01", TH_E_SCHEMA,      SQLSTATE_REPORT,    "run 'thctl migrate'"},
     {"42883", TH_E_SCHEMA,      SQLSTATE_REPORT,    "run 'thctl migrate'"},
-    {"42501", TH_E_INVALID,     SQLSTATE_REPORT,    "the user in the URL lacks rights: let it own the schema"},
+    {"42501", TH_E_INVALID,     SQLSTATE_REPORT,    "the user in the URL may not do this: GRANT taskharbor_producer lets it enqueue, taskharbor_reader look; for all else it has to own the schema"},
     {"53300", TH_E_UNAVAILABLE, SQLSTATE_RECONNECT, "raise max_connections of the server, or run fewer pools"},
     {"53",    TH_E_UNAVAILABLE, SQLSTATE_REPORT,    NULL},
     {"55P03", TH_E_LEASE_MISMATCH, SQLSTATE_REPORT, NULL}, /* only plain acks give up a lock */

@@ -102,6 +102,13 @@ void statement_int2(struct statement *statement, int value)
     add_parameter(statement, &bytes, sizeof(bytes));
 }
 
+void statement_bool(struct statement *statement, bool value)
+{
+    const char byte = value ? 1 : 0;
+
+    add_parameter(statement, &byte, sizeof(byte));
+}
+
 void statement_int_or_null(struct statement *statement, int64_t value)
 {
     if (value != 0)

@@ -60,6 +60,7 @@ void statement_null(struct statement *statement);
 void statement_int(struct statement *statement, int64_t value); /* bigint */
 void statement_int4(struct statement *statement, int value);
 void statement_int2(struct statement *statement, int value);
+void statement_bool(struct statement *statement, bool value);
 void statement_int_or_null(struct statement *statement, int64_t value); /* 0 is absent */
 void statement_text(struct statement *statement, const char *text);     /* NULL is absent */
 void statement_bytes(struct statement *statement, struct bytes bytes);  /* {NULL, 0} is absent */

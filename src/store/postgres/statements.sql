@@ -12,12 +12,17 @@ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
 -- name: read_only
 SELECT 1 WHERE current_setting('transaction_read_only')::boolean
 -- name: schema
-SELECT version, usable_from FROM meta
--- name: no_producers
+SELECT version, usable_from, NOT has_function_privilege('enqueue_items(json, bigint)', 'EXECUTE')
+FROM meta
+-- name: no_roles
 SELECT 1 FROM pg_proc p
-WHERE p.pronamespace = current_schema()::regnamespace AND p.proname = 'enqueue' AND NOT EXISTS (
-    SELECT FROM pg_roles r WHERE r.rolname = 'taskharbor_producer'
-        AND has_function_privilege(r.oid, p.oid, 'EXECUTE'))
+WHERE p.pronamespace = current_schema()::regnamespace AND (
+    (p.proname = 'enqueue' AND NOT EXISTS (
+        SELECT FROM pg_roles r WHERE r.rolname = 'taskharbor_producer'
+            AND has_function_privilege(r.oid, p.oid, 'EXECUTE')))
+    OR (p.proname = 'wait_for' AND NOT EXISTS (
+        SELECT FROM pg_roles r WHERE r.rolname = 'taskharbor_reader'
+            AND has_function_privilege(r.oid, p.oid, 'EXECUTE'))))
 
 -- The bell ----------------------------------------------------------------------------------
 
@@ -40,6 +45,8 @@ SELECT n, state_ FROM enqueue_plain($1::bigint, $2::text[], $3::uuid[], $4::int[
     $14::bytea[])
 -- name: enqueue_items
 SELECT id, state, existed, updated FROM enqueue_items($1::json, $2::bigint)
+-- name: enqueue_checked
+SELECT id, state, existed, updated FROM enqueue_checked($1::json)
 -- name: exchange
 SELECT what, n, code, seq, id, type, encoding, priority, due, run_at, timeout, max_attempts,
     max_stalls, attempts, stalls, executions, created_at, key, update_flags, idempotency_key, payload
@@ -47,7 +54,7 @@ FROM exchange($1::bigint, $2::text[], $3::int[], $4::int[], $5::boolean[], $6::i
     $8::bigint[], $9::bytea[], $10::int[], $11::bigint[], $12::bigint[], $13::bigint[],
     $14::bigint[], $15::bigint[], $16::int[], $17::json, $18::text, $19::bytea, $20::bigint,
     $21::int[], $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[], $26::text[], $27::int[],
-    $28::int[], $29::bigint[], $30::bigint[], $31::int[], $32::boolean[])
+    $28::int[], $29::bigint[], $30::bigint[], $31::int[], $32::boolean[], $33::boolean)
 -- name: pool_lock
 SELECT pool_lock($1::text)
 -- name: held
@@ -60,15 +67,25 @@ FROM lease l CROSS JOIN LATERAL (SELECT * FROM job WHERE seq = l.seq OFFSET 0) j
 WHERE l.pool = $1::text
 ORDER BY l.seq
 -- name: heartbeat
-SELECT n, verdict, cancel FROM heartbeat($1::text, $2::bytea, $3::bigint, $4::bigint, $5::text[],
-    $6::uuid[], $7::bigint[], $8::bytea[], $9::int[], $10::int[], $11::bytea[], $12::bytea[])
+SELECT n, verdict, cancel, watched FROM heartbeat($1::text, $2::bytea, $3::bigint, $4::bigint, $5::text[],
+    $6::uuid[], $7::bigint[], $8::bytea[], $9::int[], $10::int[], $11::bytea[], $12::bytea[],
+    $13::boolean)
+
+-- name: watch
+SELECT watch_jobs($1::uuid[], $2::bigint, $3::bigint)
 
 -- Upkeep ------------------------------------------------------------------------------------
 
 -- name: promote
 SELECT moved, next_due FROM promote($1::int, $2::bigint, $3::bigint)
 -- name: reclaim
-SELECT reclaim($1::bigint, $2::bigint), has_rung()
+SELECT reclaim($1::bigint, $2::bigint, $3::boolean), has_rung()
+-- name: aside_types
+SELECT queue, type, why, since FROM aside_types($1::text[])
+-- name: bring_back
+SELECT bring_back($1::text, $2::text, $3::int, $4::bigint, $5::bigint)
+-- name: give_up
+SELECT give_up($1::text, $2::text, $3::int, $4::bigint, $5::bytea, $6::int, $7::bigint, $8::bigint)
 -- name: prune
 SELECT prune($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint)
 -- name: publish
@@ -77,7 +94,16 @@ WHERE (max_payload, idempotency_window) IS DISTINCT FROM ($1::bigint, $2::bigint
 -- name: cron_enqueue
 SELECT cron_enqueue($1::text, $2::bigint, $3::bigint, $4::json, $5::bigint)
 -- name: cron_last
-SELECT slot FROM cron WHERE name = $1::text
+SELECT slot, paused_at, paused_by FROM cron WHERE name = $1::text
+-- name: cron_pause
+INSERT INTO cron AS last (name, slot, paused_at, paused_by)
+VALUES ($1::text, $2::bigint, $3::bigint, $4::text)
+ON CONFLICT (name) DO UPDATE SET paused_at = coalesce(last.paused_at, excluded.paused_at),
+    paused_by = CASE WHEN last.paused_at IS NULL THEN excluded.paused_by ELSE last.paused_by END
+-- name: cron_resume
+UPDATE cron SET slot = CASE WHEN slot > $3::bigint THEN $2::bigint ELSE greatest(slot, $2::bigint) END,
+    paused_at = NULL, paused_by = NULL
+WHERE name = $1::text AND paused_at IS NOT NULL
 -- name: cron_mark
 INSERT INTO cron AS last (name, slot) VALUES ($1::text, $2::bigint)
 ON CONFLICT (name) DO UPDATE SET slot = excluded.slot WHERE last.slot > $3::bigint
@@ -99,12 +125,18 @@ SELECT name, host, pid, started_at, beat_at, status FROM silent ORDER BY name
 
 -- name: cancel
 SELECT * FROM cancel($1::uuid[], $2::bigint)
+-- name: run_now
+SELECT * FROM run_now($1::uuid[], $2::bigint)
 -- name: requeue
 SELECT * FROM requeue($1::uuid[], $2::bigint, $3::bigint)
 -- name: remove
 SELECT * FROM remove($1::uuid[])
 -- name: set_paused
-SELECT set_paused($1::text, $2::bigint)
+SELECT set_paused($1::text, $2::bigint, $3::text)
+-- name: hide_queue
+SELECT hide_queue($1::text)
+-- name: count_before
+SELECT count_before($1::uuid, $2::bigint)
 -- name: get
 SELECT * FROM job_view WHERE id = $1::uuid
 -- name: list_page
@@ -119,7 +151,8 @@ SELECT v.seq, v.id, v.type, v.queue, v.state, v.encoding,
     v.update_flags, v.idempotency_key, v.created_at, v.started_at, v.ended_at, v.token,
     v.expires_at, v.pool, v.worker, v.cancel_requested_at, v.merged_into, v.last_error,
     v.failed_at, v.reason, v.exit_code, v.signal, v.progress_percent, v.progress_text,
-    CASE WHEN v.before < $3 THEN v.result END, CASE WHEN v.before < $3 THEN v.output END
+    CASE WHEN v.before < $3 THEN v.result END, CASE WHEN v.before < $3 THEN v.output END,
+    v.aside, v.aside_since
 FROM (SELECT j.*, u.n, sum(j.size) OVER (ORDER BY u.n) - j.size AS before
     FROM unnest($1::bigint[]) WITH ORDINALITY u (seq, n) CROSS JOIN LATERAL (
         SELECT *, CASE WHEN $2::int::boolean THEN 0 ELSE octet_length(payload)
@@ -148,18 +181,24 @@ WITH counts AS MATERIALIZED (
     SELECT queue_id, sum(scheduled)::bigint AS scheduled, sum(ready)::bigint AS ready,
         sum(blocked)::bigint AS blocked, sum(running)::bigint AS running, sum(retry)::bigint AS retry,
         sum(done)::bigint AS done, sum(dead)::bigint AS dead, sum(cancelled)::bigint AS cancelled,
+        sum(no_handler)::bigint AS no_handler, sum(cannot_start)::bigint AS cannot_start,
         sum(done_total)::bigint AS done_total, sum(failed_total)::bigint AS failed_total,
         count(*) AS deltas
     FROM counted GROUP BY queue_id)
-SELECT q.name, p.paused_at, c.done_total, c.failed_total, c.scheduled, c.ready, c.blocked, c.running,
-    c.retry, c.done, c.dead, c.cancelled,
-    (SELECT min(o.due) FROM generate_series(0, 9) g (priority) CROSS JOIN LATERAL (
-        SELECT r.due FROM ready r WHERE r.queue_id = q.queue_id AND r.priority = g.priority::smallint
-        ORDER BY r.due, r.seq LIMIT 1) o
-    WHERE c.ready > 0),
+SELECT q.name, p.paused_at, p.paused_by, p.spent_until, c.done_total, c.failed_total,
+    c.scheduled, c.ready, c.blocked, c.running, c.retry, c.done, c.dead, c.cancelled, c.no_handler, c.cannot_start,
+    least((SELECT min(o.due) FROM generate_series(0, 9) g (priority) CROSS JOIN LATERAL (
+            SELECT r.due FROM ready r
+            WHERE r.queue_id = q.queue_id AND r.priority = g.priority::smallint
+            ORDER BY r.due, r.seq LIMIT 1) o
+        WHERE c.ready > 0),
+        (SELECT a.due FROM aside a WHERE a.queue_id = q.queue_id ORDER BY a.due, a.seq LIMIT 1)),
     (SELECT sum(deltas)::bigint FROM counts)
 FROM queue_name q LEFT JOIN queue p ON p.queue_id = q.queue_id
     LEFT JOIN counts c ON c.queue_id = q.queue_id
+WHERE p.hidden_totals IS NULL OR coalesce(c.done_total, 0) + coalesce(c.failed_total, 0) <> p.hidden_totals
+    OR coalesce(c.scheduled, 0) + coalesce(c.ready, 0) + coalesce(c.blocked, 0) + coalesce(c.running, 0)
+        + coalesce(c.retry, 0) + coalesce(c.done, 0) + coalesce(c.dead, 0) + coalesce(c.cancelled, 0) <> 0
 ORDER BY q.name
 -- name: add_up_counts
 SELECT add_up_counts()

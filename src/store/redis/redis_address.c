@@ -14,20 +14,18 @@
 #define PREFIX_DEFAULT   "th"
 #define PREFIX_MAX       64
 #define REPLICAS_MAX     100
-#define EXPECTED         "write redis://[user:password@]host:6379/0"
-#define EXPECTED_MASTERS "write redis+sentinel://host:26379,host:26379/master-name/0"
+#define EXPECTED         "://[user:password@]host:6379/0"
+#define EXPECTED_MASTERS "+sentinel://host:26379,host:26379/master-name/0"
 
-static const char *const option_names[] = {"prefix", "wait_replicas", "sentinel_username",
-                                           "sentinel_password"};
-
-static const char *expected(const struct redis_address *address)
-{
-    return address->master != NULL ? EXPECTED_MASTERS : EXPECTED;
-}
+static const char *const option_names[] = {
+    "prefix", "wait_replicas", "sentinel_username", "sentinel_password", "cafile",
+    "cert",   "key",           "servername"};
 
 static bool refuse(const struct redis_address *address, const char *what, struct error *err)
 {
-    return error_set(err, TH_E_INVALID, "%s: %s: %s", address->shown, what, expected(address));
+    return error_set(err, TH_E_INVALID, "%s: %s: write redis%s%s", address->shown, what,
+                     address->tls.wanted ? "s" : "",
+                     address->master != NULL ? EXPECTED_MASTERS : EXPECTED);
 }
 
 /* [user][:password] */
@@ -179,18 +177,39 @@ static bool parse_sentinel_login(struct redis_address *address, const char *user
     return true;
 }
 
+static bool parse_tls(struct redis_address *address, const struct store_url *url, struct error *err)
+{
+    static const char *const names[] = {"cafile", "cert", "key", "servername"};
+    struct redis_tls_settings *tls = &address->tls;
+    const char **const values[] = {&tls->cafile, &tls->cert, &tls->key, &tls->servername};
+
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        *values[i] = arena_text(&address->arena, url_option(url, names[i]));
+        if (*values[i] != NULL && !tls->wanted)
+            return error_set(err, TH_E_INVALID, "%s: %s is for TLS: write rediss in place of redis",
+                             address->shown, names[i]);
+        if (*values[i] != NULL && **values[i] == '\0')
+            return error_set(err, TH_E_INVALID, "%s: %s is empty", address->shown, names[i]);
+    }
+    return tls->key == NULL || tls->cert != NULL ||
+           error_set(err, TH_E_INVALID, "%s: a key needs its certificate: add cert=FILE",
+                     address->shown);
+}
+
 static bool parse(const struct store_url *url, struct redis_address *address, struct error *err)
 {
     const char *location = url->text + strlen(url->scheme) + 1;
 
     address->shown = arena_text(&address->arena, url->shown);
-    if (text_equal(url->scheme, "redis+sentinel"))
+    address->tls.wanted = text_starts_with(url->scheme, "rediss");
+    if (strchr(url->scheme, '+') != NULL)
         address->master = "";
     location = arena_text_of(&address->arena, location, strcspn(location, "?"));
     return url_check_options(url, option_names, COUNT_OF(option_names), err) &&
            parse_location(address, location, err) &&
            parse_prefix(address, url_option(url, "prefix"), err) &&
            parse_replicas(address, url_option(url, "wait_replicas"), err) &&
+           parse_tls(address, url, err) &&
            parse_sentinel_login(address, url_option(url, "sentinel_username"),
                                 url_option(url, "sentinel_password"), err) &&
            (!address->arena.failed || error_no_memory(err));

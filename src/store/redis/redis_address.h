@@ -6,7 +6,8 @@
  *   redis+sentinel://[[USER]:PASSWORD@]HOST[:PORT],HOST[:PORT].../MASTER[/DB]
  *
  * USER and PASSWORD are the server's; sentinels have their own. Our own options: prefix,
- * wait_replicas, sentinel_username, sentinel_password.
+ * wait_replicas, sentinel_username, sentinel_password; and with rediss in place of redis, for TLS
+ * with all of them, cafile, cert, key and servername.
  */
 #ifndef REDIS_ADDRESS_H
 #define REDIS_ADDRESS_H
@@ -14,6 +15,7 @@
 #include "base/arena.h"
 #include "base/base.h"
 #include "base/error.h"
+#include "store/redis/redis_tls.h"
 #include "store/url.h"
 
 #define REDIS_HOSTS_MAX 16
@@ -35,7 +37,9 @@ struct redis_address {
     int database;
     const char *prefix; /* of all keys */
     int wait_replicas;
-    const char *shown; /* for people, without secrets */
+    struct redis_tls_settings tls;
+    const char *caller; /* who connects, for the server's list of clients; NULL: not told */
+    const char *shown;  /* for people, without secrets */
 };
 
 bool redis_address_parse(const struct store_url *url, struct redis_address *address_out,

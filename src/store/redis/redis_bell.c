@@ -75,13 +75,15 @@ static bool watch(struct redis_bell *bell, struct error *err)
     return true;
 }
 
-/* The server's confirmation stays unread: it is the first ring, and says that something may be
- * ready. By then the subscription holds and the marks are taken back. */
+/* The second confirmation stays unread: it is the first ring, and says that something may be ready.
+ * By then the subscription holds and the marks are taken back. The first one cannot be that ring:
+ * by TLS there is something to read before it, of which nobody can say what it is. */
 static bool subscribe(struct redis *redis, size_t node, struct error *err)
 {
     struct redis_link *link = &redis->bell.link;
     struct redis_host host = redis->nodes[node].link.host;
     CLEANUP(buffer_done) struct buffer channel = BUFFER(256);
+    REDIS_REPLY confirmed = NULL;
 
     buffer_printf(&channel, "%s:bell", redis->address.prefix);
     const char *const words[] = {"SUBSCRIBE", buffer_str(&channel)};
@@ -89,9 +91,11 @@ static bool subscribe(struct redis *redis, size_t node, struct error *err)
         return false;
     redis->bell.is_asked = false;
     redis_link_add_words(link, words, COUNT_OF(words));
-    return redis_link_start(link, err) && wait_readable(redis, err) &&
-           redis_queues_recall(redis, err) && arm(redis, &redis->queues, err) &&
-           watch(&redis->bell, err);
+    if (!redis_link_reply(link, redis->deadline, &confirmed, err) ||
+        !redis_queues_recall(redis, err) || !arm(redis, &redis->queues, err))
+        return false;
+    redis_link_add_words(link, words, COUNT_OF(words));
+    return redis_link_start(link, err) && wait_readable(redis, err) && watch(&redis->bell, err);
 }
 
 /* What is rung for is heard at every node of a cluster. */

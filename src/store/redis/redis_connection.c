@@ -237,6 +237,15 @@ struct redis_command *redis_on_queue(struct redis *redis, struct redis_batch *ba
     return redis_on_queues(redis, batch, script, &queue, 1);
 }
 
+/* The clocks of a cluster's nodes differ, and what is followed is that of one of them. */
+void redis_command_now(const struct redis *redis, struct redis_command *command, usec_t now)
+{
+    const bool is_clocked = redis->base.is_clocked && redis->slot_nodes == NULL;
+
+    redis_command_moment(command, now);
+    redis_command_int(command, is_clocked ? 1 : 0);
+}
+
 static void add_named_key(const struct redis *redis, struct redis_command *command, const char *key)
 {
     CLEANUP(buffer_done) struct buffer whole = BUFFER(KEY_MAX);

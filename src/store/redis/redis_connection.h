@@ -90,6 +90,10 @@ bool redis_batch_worked(const struct redis_batch *batch, struct error *err) MUST
 struct redis_command *redis_on_queue(struct redis *redis, struct redis_batch *batch,
                                      enum redis_script script, const char *queue) MUST_CHECK;
 
+/* Its first two words: now, and whether the server is to agree that a lease is over (over_at() of
+ * scripts/parts/base.lua). */
+void redis_command_now(const struct redis *redis, struct redis_command *command, usec_t now);
+
 /* A script on the keys of several queues, all of which are on one server. */
 struct redis_command *redis_on_queues(struct redis *redis, struct redis_batch *batch,
                                       enum redis_script script, const char *const *queues,

@@ -1,20 +1,23 @@
 /*
- * redis_cron.c - the last slot of each schedule, and the job of the next one.
+ * redis_cron.c - the last slot of each schedule, the job of the next one, and its pause.
  *
  * A slot is kept beside its job, in the queue's own slot of the cluster, so that both are stored by
  * one script. A schedule that moved to another queue has its last slot in the old one: all queues
- * are asked before. Marks, which come without a job, have a key of their own.
+ * are asked before. Marks, which come without a job, and pauses have keys of their own.
  */
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "base/timestamp.h"
 #include "job/cron_due.h"
 #include "store/redis/redis_jobs.h"
 #include "store/redis/redis_queues.h"
 #include "store/redis/redis_record.h"
 
 #include <stdio.h>
+#include <string.h>
 
-#define MARKS "cron"
+#define MARKS  "cron"
+#define PAUSES "cron_paused" /* names to AT BY */
 
 static bool ask_last(struct redis *redis, const char *name, struct redis_batch *batch,
                      struct error *err)
@@ -92,13 +95,53 @@ bool redis_cron_enqueue(struct store *store, const char *name, usec_t slot, cons
            store_slot(redis, name, slot, last, job, now, stored_out, err);
 }
 
-bool redis_cron_last(struct store *store, const char *name, usec_t now, usec_t *slot_out,
-                     usec_t *doubted_out, struct error *err)
+/* One command on the field of this name in a hash; the caller adds what else it takes. */
+static struct redis_command *start_on(struct redis *redis, struct redis_batch *batch,
+                                      const char *word, const char *hash, const char *name,
+                                      bool writes)
+{
+    struct redis_command *command = redis_plain(redis, batch, word, hash, writes);
+
+    if (command != NULL)
+        redis_command_text(command, name);
+    return command;
+}
+
+/* "AT BY"; what is no such thing still pauses it. */
+static void read_pause(const char *text, struct cron_past *past_out)
+{
+    const size_t digits = strcspn(text, " ");
+    char at[32];
+
+    snprintf(at, sizeof at, "%.*s", (int)(digits < sizeof at ? digits : 0), text);
+    if (!text_to_int(at, 1, TIMESTAMP_MAX, &past_out->paused_at))
+        past_out->paused_at = 1;
+    snprintf(past_out->paused_by, sizeof past_out->paused_by, "%s",
+             text[digits] == ' ' ? text + digits + 1 : "");
+}
+
+static bool find_pause(struct redis *redis, const char *name, struct cron_past *past_out,
+                       struct error *err)
+{
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+
+    if (start_on(redis, &batch, "HGET", PAUSES, name, false) == NULL)
+        return error_no_memory(err);
+    if (!redis_run(redis, &batch, err))
+        return false;
+    if (batch.items[0].reply->type == REDIS_REPLY_STRING)
+        read_pause(batch.items[0].reply->str, past_out);
+    return true;
+}
+
+bool redis_cron_last(struct store *store, const char *name, usec_t now, struct cron_past *past_out,
+                     struct error *err)
 {
     struct redis *redis = redis_of(store);
 
     redis_begin(redis);
-    return find_last(redis, name, now, slot_out, doubted_out, err);
+    return find_last(redis, name, now, &past_out->last, &past_out->doubted, err) &&
+           find_pause(redis, name, past_out, err);
 }
 
 /* Two that do this at once write nearly the same: what is replaced is one that cannot be. */
@@ -120,5 +163,54 @@ bool redis_cron_mark(struct store *store, const char *name, usec_t slot, usec_t 
         return error_no_memory(err);
     redis_command_text(command, name);
     redis_command_int(command, slot);
+    return redis_run(redis, &batch, err);
+}
+
+bool redis_cron_pause(struct store *store, const char *name, const char *by, usec_t mark,
+                      usec_t now, struct error *err)
+{
+    struct redis *redis = redis_of(store);
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+    struct redis_command *command = start_on(redis, &batch, "HSETNX", PAUSES, name, true);
+    char text[STORE_BY_SIZE + 32];
+
+    (void)mark;
+    if (command == NULL)
+        return error_no_memory(err);
+    snprintf(text, sizeof text, "%" PRId64 " %s", now, by != NULL ? by : "");
+    redis_command_text(command, text);
+    redis_begin(redis);
+    return redis_run(redis, &batch, err);
+}
+
+static bool put_mark(struct redis *redis, const char *name, usec_t mark, struct error *err)
+{
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+    struct redis_command *command = start_on(redis, &batch, "HSET", MARKS, name, true);
+
+    if (command == NULL)
+        return error_no_memory(err);
+    redis_command_int(command, mark);
+    return redis_run(redis, &batch, err);
+}
+
+/* The mark first: who sees no pause sees where to go on. */
+bool redis_cron_resume(struct store *store, const char *name, usec_t mark, usec_t now,
+                       struct error *err)
+{
+    struct redis *redis = redis_of(store);
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+    struct cron_past past = {0};
+
+    (void)now;
+    redis_begin(redis);
+    if (!find_pause(redis, name, &past, err))
+        return false;
+    if (past.paused_at == 0)
+        return true;
+    if (!put_mark(redis, name, mark, err))
+        return false;
+    if (start_on(redis, &batch, "HDEL", PAUSES, name, true) == NULL)
+        return error_no_memory(err);
     return redis_run(redis, &batch, err);
 }

@@ -1,5 +1,6 @@
 /*
- * redis_driver.c - redis://HOST/DB: a Redis server, a cluster, or what sentinels watch over.
+ * redis_driver.c - redis://HOST/DB: a Redis server, a cluster, or what sentinels watch over;
+ * rediss:// for the same by TLS.
  */
 #include "base/cleanup.h"
 #include "store/driver.h"
@@ -12,16 +13,9 @@ static bool check_url(const struct store_url *url, struct error *err)
 {
     CLEANUP(redis_address_done) struct redis_address address = {0};
 
-    return redis_address_parse(url, &address, err);
-}
-
-/* Plain text where TLS was asked for would be worse than nothing. */
-static bool refuse_tls(const struct store_url *url, struct error *err)
-{
-    return error_set(err, TH_E_INVALID,
-                     "%s: this build's hiredis has no TLS: connect to redis:// through a tunnel on "
-                     "this machine, such as stunnel",
-                     url->shown);
+    if (!redis_address_parse(url, &address, err))
+        return false;
+    return redis_tls_check(&address.tls, err) || error_prefix(err, "%s", url->shown);
 }
 
 static bool open_at(struct redis_address *address, const struct store_options *options,
@@ -44,7 +38,12 @@ static bool open_url(const struct store_url *url, const struct store_options *op
 {
     CLEANUP(redis_address_done) struct redis_address address = {0};
 
-    if (!redis_address_parse(url, &address, err) || !open_at(&address, options, store_out, err))
+    if (!redis_address_parse(url, &address, err))
+        return false;
+    address.caller = arena_text(&address.arena, store_caller(options));
+    if (address.caller == NULL)
+        return error_no_memory(err);
+    if (!open_at(&address, options, store_out, err))
         return false;
     (*store_out)->driver = &store_redis;
     return true;
@@ -96,12 +95,18 @@ static bool read_clock(struct store *store, usec_t *now_out, struct error *err)
     .exchange = redis_exchange,                                                                    \
     .held = redis_held,                                                                            \
     .heartbeat = redis_heartbeat,                                                                  \
+    .watch = redis_watch,                                                                          \
     .promote = redis_promote,                                                                      \
     .reclaim = redis_reclaim,                                                                      \
+    .aside = redis_aside,                                                                      \
+    .bring_back = redis_bring_back,                                                                      \
+    .give_up = redis_give_up,                                                                      \
     .prune = redis_prune,                                                                          \
-    .publish = redis_publish,                                                            \
+    .publish = redis_publish,                                                                      \
     .cron_enqueue = redis_cron_enqueue,                                                            \
     .cron_last = redis_cron_last,                                                                  \
+    .cron_pause = redis_cron_pause,                                                                \
+    .cron_resume = redis_cron_resume,                                                              \
     .cron_mark = redis_cron_mark,                                                                  \
     .pool_register = redis_pool_register,                                                          \
     .pools = redis_pools,                                                                          \
@@ -114,12 +119,16 @@ static bool read_clock(struct store *store, usec_t *now_out, struct error *err)
     .list = redis_list,                                                                            \
     .failures = redis_failures,                                                                    \
     .stats = redis_stats,                                                                          \
+    .count_before = redis_count_before,                                                            \
     .cancel = redis_cancel,                                                                        \
+    .run_now = redis_run_now,                                                                      \
     .requeue = redis_requeue,                                                                      \
     .remove = redis_remove,                                                                        \
-    .set_paused = redis_set_paused
+    .set_paused = redis_set_paused,                                                                \
+    .hide_queue = redis_hide_queue
 /* clang-format on */
 
 const struct store_driver store_redis = {.scheme = "redis", OPERATIONS};
 const struct store_driver store_redis_sentinel = {.scheme = "redis+sentinel", OPERATIONS};
-const struct store_driver store_rediss = {.scheme = "rediss", .check_url = refuse_tls};
+const struct store_driver store_rediss = {.scheme = "rediss", OPERATIONS};
+const struct store_driver store_rediss_sentinel = {.scheme = "rediss+sentinel", OPERATIONS};

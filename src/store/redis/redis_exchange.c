@@ -143,7 +143,7 @@ static bool add_leg(const struct exchange *exchange, const struct leg *leg, size
 
     if (command == NULL)
         return error_no_memory(err);
-    redis_command_moment(command, exchange->now);
+    redis_command_now(exchange->redis, command, exchange->now);
     redis_command_int(command, (int64_t)settlements);
     return true;
 }

@@ -60,7 +60,7 @@ static bool command_for(struct redis *redis, struct beating *beating, struct red
         return error_no_memory(err);
     *number_out = batch->count - 1;
     beating->queues[*number_out] = queue;
-    redis_command_moment(command, beating->now);
+    redis_command_now(redis, command, beating->now);
     redis_command_moment(command, beating->now + beating->heartbeat->lease_for);
     return true;
 }
@@ -91,8 +91,12 @@ static bool read_answer(const struct redis_command *command, size_t heard,
         return true;
     if (reply->type != REDIS_REPLY_STRING || heard >= reply->len)
         return error_set(err, TH_E_INTERNAL, "redis: heartbeat answered too little");
-    *answer_out = (struct lease_answer){.verdict = redis_verdict_of(reply->str[heard]),
-                                        .cancel_requested = reply->str[heard] == 'k'};
+    const char word = reply->str[heard];
+    *answer_out = (struct lease_answer){
+        .verdict = redis_verdict_of(word),
+        .cancel_requested = word == 'k' || word == 'b',
+        .watched = word == 'w' || word == 'b',
+    };
     return true;
 }
 
@@ -130,6 +134,9 @@ bool redis_heartbeat(struct store *store, const struct heartbeat *heartbeat, use
     if (!ask(redis, &beating, &batch, err))
         return false;
     /* Nobody can have removed it while its place does not answer. */
-    *registered_out = batch.items[0].outcome != TH_OK || batch.items[0].reply->integer == 1;
+    *registered_out = batch.items[0].outcome != TH_OK || batch.items[0].reply->integer > 0;
+    if (heartbeat->watched_out != NULL)
+        *heartbeat->watched_out =
+            batch.items[0].outcome == TH_OK && batch.items[0].reply->integer == 2;
     return hear(&beating, &batch, answers_out, err);
 }

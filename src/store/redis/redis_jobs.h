@@ -24,8 +24,12 @@ bool redis_publish(struct store *store, const struct store_limits *limits,
                    struct error *err) MUST_CHECK;
 bool redis_cron_enqueue(struct store *store, const char *name, usec_t slot, const struct job *job,
                         usec_t now, bool *stored_out, struct error *err);
-bool redis_cron_last(struct store *store, const char *name, usec_t now, usec_t *slot_out,
-                     usec_t *doubted_out, struct error *err);
+bool redis_cron_last(struct store *store, const char *name, usec_t now, struct cron_past *past_out,
+                     struct error *err);
+bool redis_cron_pause(struct store *store, const char *name, const char *by, usec_t mark,
+                      usec_t now, struct error *err);
+bool redis_cron_resume(struct store *store, const char *name, usec_t mark, usec_t now,
+                       struct error *err);
 bool redis_cron_mark(struct store *store, const char *name, usec_t slot, usec_t now,
                      struct error *err);
 
@@ -42,6 +46,10 @@ bool redis_held(struct store *store, const char *pool, struct job_list *jobs_out
 bool redis_heartbeat(struct store *store, const struct heartbeat *heartbeat, usec_t now,
                      struct lease_answer *answers_out, bool *registered_out, struct error *err);
 
+/* redis_watch.c */
+bool redis_watch(struct store *store, const struct watch *watch, usec_t until, usec_t now,
+                 struct error *err);
+
 /* redis_upkeep.c */
 bool redis_promote(struct store *store, enum job_state state, usec_t now, size_t limit,
                    size_t *moved_out, usec_t *next_due_out, struct error *err);
@@ -49,6 +57,14 @@ bool redis_reclaim(struct store *store, usec_t now, size_t limit, size_t *moved_
                    struct error *err);
 bool redis_prune(struct store *store, const struct retention *keep, usec_t now, size_t limit,
                  size_t *removed_out, struct error *err);
+
+/* redis_aside.c */
+bool redis_aside(struct store *store, const char *const *queues, size_t count,
+                 struct aside_list *types_out, struct error *err);
+bool redis_bring_back(struct store *store, const struct aside_type *type, usec_t before,
+                      size_t limit, size_t *moved_out, struct error *err);
+bool redis_give_up(struct store *store, const struct aside_type *type, usec_t before, usec_t now,
+                   size_t limit, size_t *ended_out, struct error *err);
 
 /* redis_pools.c */
 bool redis_pool_register(struct store *store, const struct pool *pool, usec_t now,
@@ -62,6 +78,9 @@ bool redis_pool_remove_silent(struct store *store, usec_t before, struct pool_li
 struct redis_command *redis_pool_beat(struct redis *redis, struct redis_batch *batch,
                                       const struct heartbeat *heartbeat, usec_t now) MUST_CHECK;
 
+/* Says that somebody watches them, as a command among others. False when out of memory. */
+bool redis_pools_watch(struct redis *redis, struct redis_batch *batch, usec_t until) MUST_CHECK;
+
 /* redis_browse.c */
 bool redis_get(struct store *store, const struct uuid *id, struct job_list *job_out,
                struct error *err);
@@ -74,15 +93,22 @@ bool redis_failures(struct store *store, size_t limit, struct job_list *jobs_out
 
 /* redis_stats.c */
 bool redis_stats(struct store *store, struct queue_stats_list *stats_out, struct error *err);
+bool redis_count_before(struct store *store, const struct job *job, size_t limit, size_t *count_out,
+                        struct error *err);
 
 /* redis_repair.c */
 bool redis_cancel(struct store *store, const struct uuid *ids, size_t count, usec_t now,
                   enum th_error_code *verdicts_out, struct error *err);
+bool redis_run_now(struct store *store, const struct uuid *ids, size_t count, usec_t now,
+                   enum th_error_code *verdicts_out, struct error *err);
 bool redis_requeue(struct store *store, const struct uuid *ids, size_t count, usec_t run_at,
                    usec_t now, enum th_error_code *verdicts_out, struct error *err);
 bool redis_remove(struct store *store, const struct uuid *ids, size_t count,
                   enum th_error_code *verdicts_out, struct error *err);
-bool redis_set_paused(struct store *store, const char *queue, usec_t paused_at, struct error *err);
+bool redis_set_paused(struct store *store, const char *queue, usec_t paused_at, const char *by,
+                      struct error *err);
+bool redis_hide_queue(struct store *store, const char *queue, enum th_error_code *verdict_out,
+                      struct error *err);
 
 /* redis_durability.c */
 bool redis_durability(struct store *store, char text[STORE_DURABILITY_SIZE], bool *is_safe_out,

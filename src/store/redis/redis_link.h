@@ -17,13 +17,14 @@
 
 struct redis_link {
     redisContext *context; /* owned; NULL while there is no connection */
+    struct redis_tls *tls; /* owned; NULL: what is said is plain */
     struct buffer out;     /* what is still to be sent, from `sent` on */
     size_t sent;
     bool has_answered;      /* the server has said anything at all */
     struct redis_host host; /* of the connection, for people */
 };
 
-/* Connects and logs in. `deadline` is on the boot-time clock. */
+/* Connects, by TLS if the URL says so, and logs in. `deadline` is on the boot-time clock. */
 bool redis_link_open(struct redis_link *link, struct redis_host host,
                      const struct redis_address *login, usec_t deadline,
                      struct error *err) MUST_CHECK;

@@ -35,9 +35,20 @@ struct redis_command *redis_pool_beat(struct redis *redis, struct redis_batch *b
     if (command == NULL)
         return NULL;
     redis_command_text(command, heartbeat->pool);
-    redis_command_int(command, now);
+    redis_command_moment(command, now);
     add_status(command, heartbeat->status);
     return command;
+}
+
+bool redis_pools_watch(struct redis *redis, struct redis_batch *batch, usec_t until)
+{
+    struct redis_command *command =
+        redis_on_keys(redis, batch, SCRIPT_WATCH_POOLS, keys, COUNT_OF(keys));
+
+    if (command == NULL)
+        return false;
+    redis_command_moment(command, until);
+    return true;
 }
 
 bool redis_pool_register(struct store *store, const struct pool *pool, usec_t now,

@@ -1,5 +1,6 @@
 /*
- * redis_repair.c - what people do to jobs: cancel, run again, delete; pause a queue.
+ * redis_repair.c - what people do to jobs: cancel, run now, run again, delete; pause a queue,
+ * hide it.
  *
  * People name jobs by id, not by queue: every queue is asked, in one round trip, and the one that
  * has the job acts.
@@ -61,6 +62,14 @@ bool redis_cancel(struct store *store, const struct uuid *ids, size_t count, use
     return run_repair(redis_of(store), &repair, ids, count, verdicts_out, err);
 }
 
+bool redis_run_now(struct store *store, const struct uuid *ids, size_t count, usec_t now,
+                   enum th_error_code *verdicts_out, struct error *err)
+{
+    const struct repair repair = {.script = SCRIPT_RUN_NOW, .has_now = true, .now = now};
+
+    return run_repair(redis_of(store), &repair, ids, count, verdicts_out, err);
+}
+
 bool redis_requeue(struct store *store, const struct uuid *ids, size_t count, usec_t run_at,
                    usec_t now, enum th_error_code *verdicts_out, struct error *err)
 {
@@ -81,7 +90,8 @@ bool redis_remove(struct store *store, const struct uuid *ids, size_t count,
     return run_repair(redis_of(store), &repair, ids, count, verdicts_out, err);
 }
 
-bool redis_set_paused(struct store *store, const char *queue, usec_t paused_at, struct error *err)
+bool redis_set_paused(struct store *store, const char *queue, usec_t paused_at, const char *by,
+                      struct error *err)
 {
     struct redis *redis = redis_of(store);
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
@@ -90,6 +100,27 @@ bool redis_set_paused(struct store *store, const char *queue, usec_t paused_at, 
     if (command == NULL)
         return error_no_memory(err);
     redis_command_int(command, paused_at);
+    redis_command_text(command, by != NULL ? by : "");
     redis_begin(redis);
     return redis_queues_add(redis, &queue, 1, err) && redis_run(redis, &batch, err);
+}
+
+bool redis_hide_queue(struct store *store, const char *queue, enum th_error_code *verdict_out,
+                      struct error *err)
+{
+    struct redis *redis = redis_of(store);
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+
+    *verdict_out = TH_E_NOT_FOUND;
+    redis_begin(redis);
+    if (!redis_queues_load(redis, err))
+        return false;
+    if (!redis_names_have(&redis->queues, queue))
+        return true;
+    if (redis_on_queue(redis, &batch, SCRIPT_HIDE, queue) == NULL)
+        return error_no_memory(err);
+    if (!redis_run(redis, &batch, err))
+        return false;
+    *verdict_out = redis_verdict_of(batch.items[0].reply->str[0]);
+    return true;
 }

@@ -27,7 +27,9 @@ static bool open_sentinel(struct redis *redis, struct redis_host sentinel, struc
                           struct error *err)
 {
     const struct redis_address login = {.user = redis->address.sentinel_user,
-                                        .password = redis->address.sentinel_password};
+                                        .password = redis->address.sentinel_password,
+                                        .tls = redis->address.tls,
+                                        .caller = redis->address.caller};
 
     return redis_link_open(link, sentinel, &login, soon(redis), err) ||
            error_prefix(err, "sentinel");

@@ -16,7 +16,7 @@
 #define PLAIN_FORGET "F"
 
 /* In the order that settlement_unpack() expects. */
-#define SETTLEMENT_FIELDS 24
+#define SETTLEMENT_FIELDS 28
 #define ON_DEAD_FIELDS    6
 
 /* Whatever the execution does not tell has to be taken from the lease. */
@@ -29,8 +29,7 @@ static bool tells_all(const struct settlement *settlement)
 
 static bool is_plain(const struct settlement *settlement)
 {
-    return settlement->kind == SETTLE_ACK && !settlement->counts &&
-           settlement->result.data == NULL && settlement->output.data == NULL &&
+    return settlement->kind == SETTLE_ACK && !settlement->counts && !settlement_tells(settlement) &&
            (settlement->forget || tells_all(settlement));
 }
 
@@ -56,6 +55,15 @@ static void pack_run(struct buffer *out, const struct settlement *settlement)
     redis_pack_int(out, run->exit_code);
     redis_pack_int(out, run->signal);
     redis_pack_text(out, run->error);
+}
+
+static void pack_progress(struct buffer *out, const struct settlement *settlement)
+{
+    if (settlement->has_progress)
+        redis_pack_int(out, settlement->progress_percent);
+    else
+        redis_pack_nothing(out);
+    redis_pack_text(out, settlement->has_progress ? settlement->progress_text : NULL);
 }
 
 /* In a cluster a script reaches only its own slot: see redis_exchange.c. */
@@ -104,6 +112,9 @@ static void pack_all(const struct redis *redis, struct buffer *out,
     pack_optional(out, settlement->output);
     pack_run(out, settlement);
     pack_on_dead(redis, out, settlement, now);
+    redis_pack_int(out, settlement->aside);
+    redis_pack_int(out, settlement->aside_since);
+    pack_progress(out, settlement);
 }
 
 void redis_settle_words(const struct redis *redis, struct redis_command *command,

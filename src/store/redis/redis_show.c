@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "store/redis/redis_record.h"
 
-#define FIELDS 7 /* id, state, record, lease, end, detail, runs */
+#define FIELDS 8 /* id, state, record, lease, end, detail, runs, aside */
 
 /* What somebody else wrote must not be taken for one of our numbers. */
 static int within(const redisReply *number, int max, int otherwise)
@@ -43,6 +43,17 @@ static void read_detail(const redisReply *detail, struct arena *arena, struct jo
 {
     for (size_t i = 0; i + 2 <= detail->elements; i += 2)
         read_detail_field(detail->element[i]->str, detail->element[i + 1], arena, job);
+}
+
+/* Why, since when, the error. */
+static void read_aside(const redisReply *aside, struct arena *arena, struct job *job)
+{
+    if (aside->elements != 3)
+        return;
+    job->aside = (enum job_aside)within(aside->element[0], ASIDE_CANNOT_START, ASIDE_NONE);
+    job->aside_since = redis_reply_int(aside->element[1]);
+    if (aside->element[2]->len > 0)
+        job->last_error = arena_text(arena, aside->element[2]->str);
 }
 
 /* The kept ones, and behind them the one that a done job's end holds. */
@@ -91,6 +102,7 @@ static bool read_job(redisReply *const *fields, const char *queue, struct job_li
         read = redis_record_end(fields[4], arena, job, &last) && read;
     job->defect = redis_record_defect(job, read);
     read_detail(fields[5], arena, job);
+    read_aside(fields[7], arena, job);
     show_exit(job, &last);
     return read_runs(fields[6], &last, arena, job, err);
 }

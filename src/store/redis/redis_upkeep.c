@@ -162,7 +162,7 @@ static bool reclaim_queue(struct redis *redis, const char *queue, usec_t now, si
         struct redis_command *command = redis_on_queue(redis, &batch, SCRIPT_RECLAIM, queue);
         if (command == NULL)
             return error_no_memory(err);
-        redis_command_moment(command, now);
+        redis_command_now(redis, command, now);
         redis_command_int(command, (int64_t)(limit - *moved_out));
         if (!run_one(redis, &batch, queue, &answered, err))
             return false;

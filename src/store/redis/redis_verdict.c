@@ -10,6 +10,8 @@ static const struct {
 } verdicts[] = {
     {'o', TH_OK},
     {'k', TH_OK}, /* extended, and asked to cancel */
+    {'w', TH_OK}, /* extended, and watched */
+    {'b', TH_OK}, /* both */
     {'f', TH_E_NOT_FOUND},
     {'r', TH_E_NOT_RUNNING},
     {'x', TH_E_LEASE_EXPIRED},

@@ -54,6 +54,8 @@ static void read_job(struct query *query, struct arena *arena, struct job *job)
     job->progress_text = column_text(query, arena);
     job->result = column_bytes(query, arena);
     job->output = column_bytes(query, arena);
+    job->aside = (enum job_aside)column_int(query);
+    job->aside_since = column_int(query);
 }
 
 static void read_run(struct query *query, struct arena *arena, struct job_run *run)

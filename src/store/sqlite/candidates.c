@@ -16,6 +16,7 @@
 #define FEW_JOBS 20000
 
 struct candidates_stream {
+    enum sql_statement statement;
     int64_t queue_id; /* 0: of all queues */
     int64_t group;    /* the priority, or the state */
     struct candidate *rows;
@@ -116,7 +117,7 @@ static bool read_more(struct candidates *candidates, struct candidates_stream *s
     struct listing_range range = rest_of(candidates, stream);
     bool found = true;
     CLEANUP(query_done)
-    struct query query = query_start(candidates->sqlite, candidates->statement);
+    struct query query = query_start(candidates->sqlite, stream->statement);
 
     if (!make_room(candidates, stream, err))
         return false;
@@ -211,6 +212,7 @@ static bool add_stream(struct candidates *candidates, int64_t queue_id, int64_t 
 
     if (stream == NULL)
         return error_no_memory(err);
+    stream->statement = candidates->statement;
     stream->queue_id = queue_id;
     stream->group = group;
     bool kept = read_more(candidates, stream, err);
@@ -225,18 +227,25 @@ static bool add_stream(struct candidates *candidates, int64_t queue_id, int64_t 
     return kept;
 }
 
-static bool add_priorities(struct candidates *candidates, int64_t queue_id, struct error *err)
+/* Those in line, a stream for each priority, and those that are aside. */
+static bool add_ready(struct candidates *candidates, int64_t queue_id, struct error *err)
 {
+    const enum sql_statement in_line = candidates->statement;
+
     for (int priority = 0; priority <= JOB_PRIORITY_MAX; priority++)
         if (!add_stream(candidates, queue_id, priority, err))
             return false;
-    return true;
+    candidates->statement =
+        candidates->filter->oldest_first ? SQL_LIST_ASIDE_UP : SQL_LIST_ASIDE_DOWN;
+    const bool added = add_stream(candidates, queue_id, 0, err);
+    candidates->statement = in_line;
+    return added;
 }
 
 static bool add_queue(struct candidates *candidates, int64_t queue_id, struct error *err)
 {
     if (candidates->filter->state == JOB_READY)
-        return add_priorities(candidates, queue_id, err);
+        return add_ready(candidates, queue_id, err);
     return add_stream(candidates, queue_id, candidates->filter->state, err);
 }
 

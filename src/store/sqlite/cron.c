@@ -1,5 +1,5 @@
 /*
- * cron.c - the last slot of each schedule, and the job of the next one.
+ * cron.c - the last slot of each schedule, the job of the next one, and its pause.
  */
 #include "base/cleanup.h"
 #include "job/cron_due.h"
@@ -39,27 +39,21 @@ bool sqlite_cron_enqueue(struct store *store, const char *name, usec_t slot, con
            sqlite_end(sqlite, enqueue_slot(sqlite, name, slot, job, now, stored_out, err), err);
 }
 
-static bool read_last(struct sqlite *sqlite, const char *name, usec_t *slot_out, struct error *err)
+bool sqlite_cron_last(struct store *store, const char *name, usec_t now, struct cron_past *past_out,
+                      struct error *err)
 {
     bool found;
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_CRON_LAST);
+    CLEANUP(query_done) struct query query = query_start(sqlite_of(store), SQL_CRON_LAST);
 
     query_text(&query, name);
     if (!query_row(&query, &found, err))
         return false;
-    *slot_out = found ? column_int(&query) : 0;
-    return true;
-}
-
-bool sqlite_cron_last(struct store *store, const char *name, usec_t now, usec_t *slot_out,
-                      usec_t *doubted_out, struct error *err)
-{
-    usec_t slot;
-
-    if (!read_last(sqlite_of(store), name, &slot, err))
-        return false;
-    *slot_out = slot <= cron_horizon(now) ? slot : 0;
-    *doubted_out = slot - *slot_out;
+    const usec_t slot = found ? column_int(&query) : 0;
+    past_out->last = slot <= cron_horizon(now) ? slot : 0;
+    past_out->doubted = slot - past_out->last;
+    past_out->paused_at = found ? column_int(&query) : 0;
+    if (found)
+        column_copy(&query, past_out->paused_by, sizeof past_out->paused_by);
     return true;
 }
 
@@ -81,4 +75,45 @@ bool sqlite_cron_mark(struct store *store, const char *name, usec_t slot, usec_t
 
     return sqlite_begin_write(sqlite, err) &&
            sqlite_end(sqlite, put_mark(sqlite, name, slot, now, err), err);
+}
+
+static bool put_pause(struct sqlite *sqlite, const char *name, const char *by, usec_t mark,
+                      usec_t now, struct error *err)
+{
+    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_CRON_PAUSE);
+
+    query_text(&query, name);
+    query_int(&query, mark);
+    query_int(&query, now);
+    query_text(&query, by);
+    return query_run(&query, err);
+}
+
+bool sqlite_cron_pause(struct store *store, const char *name, const char *by, usec_t mark,
+                       usec_t now, struct error *err)
+{
+    struct sqlite *sqlite = sqlite_of(store);
+
+    return sqlite_begin_write(sqlite, err) &&
+           sqlite_end(sqlite, put_pause(sqlite, name, by, mark, now, err), err);
+}
+
+static bool end_pause(struct sqlite *sqlite, const char *name, usec_t mark, usec_t now,
+                      struct error *err)
+{
+    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_CRON_RESUME);
+
+    query_text(&query, name);
+    query_int(&query, mark);
+    query_int(&query, cron_horizon(now));
+    return query_run(&query, err);
+}
+
+bool sqlite_cron_resume(struct store *store, const char *name, usec_t mark, usec_t now,
+                        struct error *err)
+{
+    struct sqlite *sqlite = sqlite_of(store);
+
+    return sqlite_begin_write(sqlite, err) &&
+           sqlite_end(sqlite, end_pause(sqlite, name, mark, now, err), err);
 }

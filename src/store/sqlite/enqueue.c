@@ -122,6 +122,7 @@ static bool update_waiting(struct arrival *arrival, struct standing *waiting, st
 
     place.priority = merge.fields.priority;
     place.due = merge.fields.due;
+    place.aside = ASIDE_NONE; /* who meets it next sees whether it can be run now */
     if (merge.moved && place.state != JOB_BLOCKED)
         place.state = job_state_when_due(place.due, arrival->now);
     *arrival->enqueued =

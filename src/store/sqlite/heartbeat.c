@@ -6,11 +6,30 @@
 #include "store/sqlite/sqlite_jobs.h"
 #include "store/sqlite/standing.h"
 
+#include <stdlib.h>
+
 struct beating {
     struct sqlite *sqlite;
     const struct heartbeat *heartbeat;
     usec_t now;
+    usec_t over_at;   /* leases that end by then are over */
+    int64_t *watched; /* owned; the seqs of those that somebody watches */
+    size_t watched_count;
 };
+
+static void beating_done(struct beating *beating)
+{
+    free(beating->watched);
+}
+
+static bool is_watched(const struct beating *beating, int64_t seq)
+{
+    for (size_t i = 0; i < beating->watched_count; i++) {
+        if (beating->watched[i] == seq)
+            return true;
+    }
+    return false;
+}
 
 static bool beat_pool(struct beating *beating, bool *registered_out, struct error *err)
 {
@@ -33,7 +52,7 @@ static bool try_extend(struct beating *beating, int64_t seq, const struct lease_
 
     query_int(&query, seq);
     query_token(&query, &lease->token);
-    query_int(&query, beating->now);
+    query_int(&query, beating->over_at);
     query_int(&query, beating->now + beating->heartbeat->lease_for);
     query_int_or_null(&query, lease->worker);
     if (!query_row(&query, extended_out, err))
@@ -69,7 +88,7 @@ static bool explain(struct beating *beating, const struct lease_beat *lease,
         return false;
     answer_out->verdict = !found ? TH_E_NOT_FOUND
                                  : lease_check(standing.place.state, standing.expires_at,
-                                               &standing.token, &lease->token, beating->now);
+                                               &standing.token, &lease->token, beating->over_at);
     return true;
 }
 
@@ -97,6 +116,7 @@ static bool beat_lease(struct beating *beating, const struct lease_beat *lease,
     *answer_out = (struct lease_answer){.verdict = TH_OK};
     if (!extend(beating, lease, &seq, &extended, &answer_out->cancel_requested, err))
         return false;
+    answer_out->watched = extended && is_watched(beating, seq);
     return extended ? write_told(beating, seq, lease, err)
                     : explain(beating, lease, answer_out, err);
 }
@@ -116,8 +136,12 @@ static bool beat_all(struct beating *beating, struct lease_answer *answers_out,
 {
     const struct heartbeat *heartbeat = beating->heartbeat;
 
-    if (!beat_pool(beating, registered_out, err))
+    beating->over_at = store_over_at(&beating->sqlite->base, beating->now);
+    if (!beat_pool(beating, registered_out, err) ||
+        !watch_read(beating->sqlite, beating->now, &beating->watched, &beating->watched_count, err))
         return false;
+    if (heartbeat->watched_out != NULL)
+        *heartbeat->watched_out = is_watched(beating, WATCH_POOLS);
     for (size_t i = 0; i < heartbeat->lease_count; i++)
         if (!beat_lease(beating, &heartbeat->leases[i], &answers_out[i], err))
             return false;
@@ -127,6 +151,7 @@ static bool beat_all(struct beating *beating, struct lease_answer *answers_out,
 bool sqlite_heartbeat(struct store *store, const struct heartbeat *heartbeat, usec_t now,
                       struct lease_answer *answers_out, bool *registered_out, struct error *err)
 {
+    CLEANUP(beating_done)
     struct beating beating = {.sqlite = sqlite_of(store), .heartbeat = heartbeat, .now = now};
 
     return sqlite_begin_write(beating.sqlite, err) &&

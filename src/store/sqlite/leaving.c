@@ -47,6 +47,8 @@ bool leaving_return(struct sqlite *sqlite, struct standing *standing, enum job_s
         !write_return(sqlite, standing, err))
         return false;
     place->state = moved ? job_state_when_due(place->due, now) : state;
+    if (moved)
+        place->aside = ASIDE_NONE;
     return place_add(sqlite, place, err);
 }
 

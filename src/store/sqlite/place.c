@@ -1,5 +1,5 @@
 /*
- * place.c - ready jobs in the order of reserving, the other waiting ones by state and due.
+ * place.c - ready jobs in the order of reserving or aside, the other waiting ones by state and due.
  */
 #include "store/sqlite/place.h"
 
@@ -20,11 +20,30 @@ static bool ready_row(struct sqlite *sqlite, enum sql_statement which, const str
     return query_run(&query, err);
 }
 
+static bool aside_add(struct sqlite *sqlite, const struct place *place, struct error *err)
+{
+    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_ASIDE_ADD);
+
+    query_int(&query, place->seq);
+    query_int(&query, place->aside);
+    query_int(&query, place->aside_since);
+    query_text(&query, place->aside_error);
+    return tally_aside(sqlite, place->queue_id, place->aside, 1, err) && query_run(&query, err);
+}
+
+static bool aside_remove(struct sqlite *sqlite, const struct place *place, struct error *err)
+{
+    return tally_aside(sqlite, place->queue_id, place->aside, -1, err) &&
+           query_on_seq(sqlite, SQL_ASIDE_REMOVE, place->seq, err);
+}
+
 bool place_add(struct sqlite *sqlite, const struct place *place, struct error *err)
 {
     assert(job_state_is_waiting(place->state));
     if (!tally_jobs(sqlite, place->queue_id, place->state, 1, err))
         return false;
+    if (place->aside != ASIDE_NONE)
+        return aside_add(sqlite, place, err);
     if (place->state == JOB_READY) {
         sqlite->ring = true;
         return ready_row(sqlite, SQL_READY_ADD, place, err);
@@ -41,6 +60,8 @@ bool place_remove(struct sqlite *sqlite, const struct place *place, struct error
 {
     if (!tally_jobs(sqlite, place->queue_id, place->state, -1, err))
         return false;
+    if (place->aside != ASIDE_NONE)
+        return aside_remove(sqlite, place, err);
     if (place->state == JOB_READY)
         return ready_row(sqlite, SQL_READY_REMOVE, place, err);
     CLEANUP(query_done) struct query query = query_start(sqlite, SQL_WAITING_REMOVE);

@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 static sqlite3_stmt *prepared(struct sqlite *sqlite, enum sql_statement which, int *status_out)
@@ -147,6 +148,13 @@ const char *column_text(struct query *query, struct arena *arena)
 }
 
 /* An empty BLOB has no address in SQLite, and is still there. */
+void column_copy(struct query *query, char *text, size_t size)
+{
+    const unsigned char *value = sqlite3_column_text(query->statement, query->column++);
+
+    snprintf(text, size, "%s", value != NULL ? (const char *)value : "");
+}
+
 struct bytes column_bytes(struct query *query, struct arena *arena)
 {
     struct bytes bytes = {0};

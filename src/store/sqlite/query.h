@@ -64,6 +64,8 @@ bool column_is_null(const struct query *query); /* the next column; does not mov
 int64_t column_int(struct query *query);        /* NULL is 0 */
 void column_skip(struct query *query);
 const char *column_text(struct query *query, struct arena *arena);
+/* Into an array; NULL is "", and what does not fit is cut. */
+void column_copy(struct query *query, char *text, size_t size);
 struct bytes column_bytes(struct query *query, struct arena *arena);
 struct uuid column_uuid(struct query *query);         /* nil when it is not one */
 struct lease_token column_token(struct query *query); /* zero when it is not one */

@@ -131,5 +131,6 @@ bool sqlite_reclaim(struct store *store, usec_t now, size_t limit, size_t *moved
     if (queue_id == 0)
         return true;
     return sqlite_begin_write(sqlite, err) &&
-           sqlite_end(sqlite, reclaim_all(sqlite, now, limit, moved_out, err), err);
+           sqlite_end(sqlite, reclaim_all(sqlite, store_over_at(store, now), limit, moved_out, err),
+                      err);
 }

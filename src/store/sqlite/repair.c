@@ -1,5 +1,5 @@
 /*
- * repair.c - what people do to jobs: cancel, run again, delete; pause a queue.
+ * repair.c - what people do to jobs: cancel, run now, run again, delete; pause a queue, hide it.
  *
  * Each works on a list of ids in one transaction, with a verdict per id.
  */
@@ -78,6 +78,43 @@ bool sqlite_cancel(struct store *store, const struct uuid *ids, size_t count, us
     struct repair repair = {.sqlite = sqlite_of(store), .now = now};
 
     return run_repair(&repair, cancel_one, ids, count, verdicts_out, err);
+}
+
+/* ---- run now ---- */
+
+static bool hasten_row(const struct repair *repair, int64_t seq, struct error *err)
+{
+    CLEANUP(query_done) struct query query = query_start(repair->sqlite, SQL_JOB_HASTEN);
+
+    query_int(&query, seq);
+    query_int(&query, repair->now);
+    return query_run(&query, err);
+}
+
+static bool run_one(const struct repair *repair, struct standing *standing,
+                    enum th_error_code *verdict_out, struct error *err)
+{
+    struct place *place = &standing->place;
+
+    if (place->state == JOB_READY)
+        return true;
+    if (!job_state_allows(place->state, EVENT_RUN)) {
+        *verdict_out = TH_E_CONFLICT;
+        return true;
+    }
+    if (!place_remove(repair->sqlite, place, err))
+        return false;
+    place->due = repair->now;
+    place->state = JOB_READY;
+    return hasten_row(repair, place->seq, err) && place_add(repair->sqlite, place, err);
+}
+
+bool sqlite_run_now(struct store *store, const struct uuid *ids, size_t count, usec_t now,
+                    enum th_error_code *verdicts_out, struct error *err)
+{
+    struct repair repair = {.sqlite = sqlite_of(store), .now = now};
+
+    return run_repair(&repair, run_one, ids, count, verdicts_out, err);
 }
 
 /* ---- requeue ---- */
@@ -178,7 +215,7 @@ bool sqlite_remove(struct store *store, const struct uuid *ids, size_t count,
 
 /* ---- pause ---- */
 
-static bool set_paused(struct sqlite *sqlite, const char *queue, usec_t paused_at,
+static bool set_paused(struct sqlite *sqlite, const char *queue, usec_t paused_at, const char *by,
                        struct error *err)
 {
     int64_t queue_id;
@@ -188,14 +225,44 @@ static bool set_paused(struct sqlite *sqlite, const char *queue, usec_t paused_a
     CLEANUP(query_done) struct query query = query_start(sqlite, SQL_QUEUE_SET_PAUSED);
     query_int(&query, queue_id);
     query_int_or_null(&query, paused_at);
+    query_text(&query, by);
     sqlite->ring = paused_at == 0; /* its jobs may be reserved again */
     return query_run(&query, err);
 }
 
-bool sqlite_set_paused(struct store *store, const char *queue, usec_t paused_at, struct error *err)
+bool sqlite_set_paused(struct store *store, const char *queue, usec_t paused_at, const char *by,
+                       struct error *err)
 {
     struct sqlite *sqlite = sqlite_of(store);
 
     return sqlite_begin_write(sqlite, err) &&
-           sqlite_end(sqlite, set_paused(sqlite, queue, paused_at, err), err);
+           sqlite_end(sqlite, set_paused(sqlite, queue, paused_at, by, err), err);
+}
+
+/* ---- hide ---- */
+
+static bool hide_queue(struct sqlite *sqlite, int64_t queue_id, enum th_error_code *verdict_out,
+                       struct error *err)
+{
+    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_QUEUE_HIDE);
+
+    query_int(&query, queue_id);
+    if (!query_run(&query, err))
+        return false;
+    *verdict_out = query_changes(&query) == 1 ? TH_OK : TH_E_CONFLICT;
+    return true;
+}
+
+bool sqlite_hide_queue(struct store *store, const char *queue, enum th_error_code *verdict_out,
+                       struct error *err)
+{
+    struct sqlite *sqlite = sqlite_of(store);
+    int64_t queue_id;
+
+    if (!queue_find(sqlite, queue, &queue_id, err))
+        return false;
+    *verdict_out = TH_E_NOT_FOUND;
+    return queue_id == 0 ||
+           (sqlite_begin_write(sqlite, err) &&
+            sqlite_end(sqlite, hide_queue(sqlite, queue_id, verdict_out, err), err));
 }

@@ -201,6 +201,7 @@ static bool reserve_share(const struct reserving *reserving, const struct queue_
 {
     struct sqlite *sqlite = reserving->sqlite;
     struct limits limits = {.share = share, .now = reserving->now};
+    const usec_t over_at = store_over_at(&sqlite->base, reserving->now);
     struct queue_row row;
     size_t reclaimed;
 
@@ -212,8 +213,8 @@ static bool reserve_share(const struct reserving *reserving, const struct queue_
         return true;
     if (!load_queue(sqlite, limits.queue_id, &row, err))
         return false;
-    if (row.next_expiry <= reserving->now &&
-        !reclaim_queue(sqlite, limits.queue_id, reserving->now, RECLAIM_BATCH, &reclaimed, err))
+    if (row.next_expiry <= over_at &&
+        !reclaim_queue(sqlite, limits.queue_id, over_at, RECLAIM_BATCH, &reclaimed, err))
         return false;
     if (!row.awaited)
         vacancy_forget(sqlite, limits.queue_id); /* saves the look at its row */

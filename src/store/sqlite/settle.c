@@ -48,8 +48,7 @@ static bool tells_all(const struct settlement *settlement)
 static bool is_plain(const struct settlement *settlement)
 {
     return settlement->kind == SETTLE_ACK && settlement->ref != 0 &&
-           settlement->result.data == NULL && settlement->output.data == NULL &&
-           (settlement->forget || tells_all(settlement));
+           !settlement_tells(settlement) && (settlement->forget || tells_all(settlement));
 }
 
 /* The row that ending_write() would write for a first execution. */
@@ -136,12 +135,15 @@ static bool write_failure(struct settling *settling, const struct standing *stan
 static bool write_told(struct settling *settling, const struct standing *standing,
                        const struct settlement *settlement, struct error *err)
 {
-    if (settlement->result.data == NULL && settlement->output.data == NULL)
+    if (!settlement_tells(settlement))
         return true;
     CLEANUP(query_done) struct query query = query_start(settling->sqlite, SQL_DETAIL_TOLD);
     query_int(&query, standing->place.seq);
-    query_null(&query);
-    query_null(&query);
+    if (settlement->has_progress)
+        query_int(&query, settlement->progress_percent);
+    else
+        query_null(&query);
+    query_text(&query, settlement->has_progress ? settlement->progress_text : NULL);
     query_bytes(&query, settlement->result);
     query_bytes(&query, settlement->output);
     return query_run(&query, err);
@@ -217,7 +219,11 @@ static bool return_job(struct settling *settling, struct standing *standing,
     if (!write_traces(settling, standing, settlement, settlement_run_outcome(settlement->kind),
                       err))
         return false;
-    if (settlement->kind != SETTLE_RELEASE) {
+    if (settlement->kind == SETTLE_ASIDE) {
+        standing->place.aside = settlement->aside;
+        standing->place.aside_since = settlement->aside_since;
+        standing->place.aside_error = settlement->error;
+    } else if (settlement->kind != SETTLE_RELEASE) {
         standing->run_at = settlement->run_at;
         standing->place.due = settlement->run_at != 0 ? settlement->run_at : settling->now;
         if (job_state_when_due(standing->place.due, settling->now) != JOB_READY)
@@ -241,6 +247,7 @@ static bool carry_out(struct settling *settling, struct standing *standing,
     case SETTLE_RETRY:
         return return_job(settling, standing, settlement, JOB_RETRY, err);
     case SETTLE_RELEASE:
+    case SETTLE_ASIDE:
     case SETTLE_SNOOZE:
         return return_job(settling, standing, settlement, JOB_SCHEDULED, err);
     }

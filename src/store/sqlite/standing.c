@@ -1,27 +1,17 @@
 /*
- * standing.c - reads the statement `standing`.
+ * standing.c - reads the statement `standing`. Text that does not fit is damage, and is cut.
  */
 #include "store/sqlite/standing.h"
 
 #include "base/cleanup.h"
 #include "store/sqlite/query.h"
 
-#include <stdio.h>
-
-/* Text of a column into an array; what does not fit is damage, and is cut. */
-static void read_text(struct query *query, char *text, size_t size)
-{
-    const unsigned char *value = sqlite3_column_text(query->statement, query->column++);
-
-    snprintf(text, size, "%s", value != NULL ? (const char *)value : "");
-}
-
 static void read_job(struct query *query, struct standing *standing)
 {
     standing->place.seq = column_int(query);
     standing->id = column_uuid(query);
     standing->place.queue_id = column_int(query);
-    read_text(query, standing->type, sizeof(standing->type));
+    column_copy(query, standing->type, sizeof(standing->type));
     standing->place.priority = (int)column_int(query);
     standing->place.due = column_int(query);
     standing->run_at = column_int(query);
@@ -30,7 +20,7 @@ static void read_job(struct query *query, struct standing *standing)
     standing->max_stalls = (int)column_int(query);
     standing->attempts = (int)column_int(query);
     standing->stalls = (int)column_int(query);
-    read_text(query, standing->key, sizeof(standing->key));
+    column_copy(query, standing->key, sizeof(standing->key));
     standing->update = keyed_flags_unpack((int)column_int(query));
 }
 
@@ -41,11 +31,16 @@ static void read_state(struct query *query, struct standing *standing)
     standing->has_token = !column_is_null(query);
     standing->token = column_token(query);
     standing->expires_at = column_int(query);
-    read_text(query, standing->pool, sizeof(standing->pool));
+    column_copy(query, standing->pool, sizeof(standing->pool));
     standing->worker = (int)column_int(query);
     standing->started_at = column_int(query);
     standing->cancel_requested_at = column_int(query);
-    standing->ended_by = column_is_null(query) ? -1 : (int)column_int(query);
+    const bool has_ended = !column_is_null(query);
+    const int64_t ended_by = column_int(query);
+    standing->ended_by = has_ended ? (int)ended_by : -1;
+    standing->place.aside = (enum job_aside)column_int(query);
+    standing->place.aside_since = 0;
+    standing->place.aside_error = NULL;
 }
 
 bool standing_load(struct sqlite *sqlite, int64_t seq, struct standing *standing_out,

@@ -19,7 +19,12 @@ INSERT INTO queue (name) VALUES (?) RETURNING queue_id
 -- name: queue_load
 SELECT paused_at, next_expiry, spent_until, awaited FROM queue WHERE queue_id = ?
 -- name: queue_set_paused
-UPDATE queue SET paused_at = iif(?2 IS NULL, NULL, coalesce(paused_at, ?2)) WHERE queue_id = ?1
+UPDATE queue SET paused_at = iif(?2 IS NULL, NULL, coalesce(paused_at, ?2)),
+    paused_by = iif(?2 IS NULL, NULL, iif(paused_at IS NULL, ?3, paused_by))
+WHERE queue_id = ?1
+-- name: queue_hide
+UPDATE queue SET hidden_totals = done_total + failed_total, paused_at = NULL, paused_by = NULL
+WHERE queue_id = ? AND NOT (scheduled OR ready OR blocked OR running OR retry OR done OR dead OR cancelled)
 -- name: queue_set_spent
 UPDATE queue SET spent_until = ?2 WHERE queue_id = ?1
 -- name: queue_set_awaited
@@ -27,7 +32,8 @@ UPDATE queue SET awaited = ?2 WHERE queue_id = ?1 AND awaited <> ?2
 -- name: queue_tally
 UPDATE queue SET done_total = done_total + ?2, failed_total = failed_total + ?3,
     scheduled = scheduled + ?4, ready = ready + ?5, blocked = blocked + ?6, running = running + ?7,
-    retry = retry + ?8, done = done + ?9, dead = dead + ?10, cancelled = cancelled + ?11
+    retry = retry + ?8, done = done + ?9, dead = dead + ?10, cancelled = cancelled + ?11,
+    no_handler = no_handler + ?12, cannot_start = cannot_start + ?13
 WHERE queue_id = ?1
 -- name: queue_expects_expiry
 UPDATE queue SET next_expiry = ?2
@@ -90,7 +96,7 @@ SELECT seq FROM job WHERE id = ?
 SELECT seq, id, (SELECT queue_id FROM job WHERE seq = ?1), type, priority, due, run_at, timeout,
     max_attempts, max_stalls, attempts, stalls, key, update_flags, state, executions, token,
     expires_at, pool, worker, started_at, cancel_requested_at,
-    (SELECT ended_by FROM ended WHERE seq = ?1)
+    (SELECT ended_by FROM ended WHERE seq = ?1), aside
 FROM job_view WHERE seq = ?1
 
 -- Reserve -----------------------------------------------------------------------------------
@@ -159,6 +165,52 @@ DELETE FROM detail WHERE seq = ?
 -- name: run_remove
 DELETE FROM run WHERE seq = ?
 
+-- Aside -------------------------------------------------------------------------------------
+
+-- The job's row has its place already.
+-- name: aside_add
+INSERT INTO aside (seq, queue_id, why, type, priority, due, since, error)
+SELECT seq, queue_id, ?2, type, priority, due, ?3, ?4 FROM job WHERE seq = ?1
+-- name: ready_add_aside
+INSERT INTO ready (queue_id, priority, due, seq)
+SELECT queue_id, priority, due, seq FROM aside WHERE seq = ?
+-- name: aside_remove
+DELETE FROM aside WHERE seq = ?
+-- The index leads from one type to the next, however many jobs each has.
+-- name: aside_types
+WITH RECURSIVE line (why, type) AS (
+    SELECT w.column1,
+        (SELECT min(a.type) FROM aside a WHERE a.queue_id = ?1 AND a.why = w.column1)
+    FROM (VALUES (1), (2)) w
+    UNION ALL
+    SELECT why, (SELECT min(a.type) FROM aside a
+        WHERE a.queue_id = ?1 AND a.why = line.why AND a.type > line.type)
+    FROM line WHERE type IS NOT NULL)
+SELECT why, type, (SELECT min(since) FROM aside a
+    WHERE a.queue_id = ?1 AND a.why = line.why AND a.type = line.type)
+FROM line WHERE type IS NOT NULL
+-- name: aside_first
+SELECT seq FROM aside WHERE queue_id = ? AND why = ? AND type = ?
+ORDER BY priority, due, seq LIMIT ?
+-- name: aside_oldest
+SELECT seq FROM aside WHERE queue_id = ?1 AND why = ?2 AND type = ?3 AND since <= ?5
+ORDER BY since, seq LIMIT ?4
+-- name: aside_epitaph
+INSERT INTO detail (seq, last_error, failed_at, reason)
+SELECT seq, coalesce(error, ?2), ?3, ?4 FROM aside WHERE seq = ?1
+ON CONFLICT (seq) DO UPDATE SET last_error = excluded.last_error, failed_at = excluded.failed_at,
+    reason = excluded.reason, exit_code = NULL, signal = NULL
+-- name: queues_aside
+SELECT name FROM queue WHERE no_handler > 0 OR cannot_start > 0 ORDER BY name
+-- name: list_aside_up
+SELECT due, seq FROM aside
+WHERE queue_id = ?1 AND (due, seq) > (?4, ?5) AND (due, seq) < (?6, ?7)
+ORDER BY due, seq LIMIT ?3
+-- name: list_aside_down
+SELECT due, seq FROM aside
+WHERE queue_id = ?1 AND (due, seq) > (?4, ?5) AND (due, seq) < (?6, ?7)
+ORDER BY due DESC, seq DESC LIMIT ?3
+
 -- Heartbeat ---------------------------------------------------------------------------------
 
 -- name: lease_extend
@@ -169,6 +221,14 @@ RETURNING cancel_requested_at
 UPDATE lease SET traces = 1 WHERE seq = ?
 -- name: pool_beat
 UPDATE pool SET beat_at = ?2, status = coalesce(?3, status) WHERE name = ?1
+
+-- name: watched
+SELECT seq FROM watch WHERE until > ?
+-- name: watch_put
+INSERT INTO watch (seq, until) VALUES (?, ?)
+ON CONFLICT (seq) DO UPDATE SET until = max(until, excluded.until)
+-- name: watch_sweep
+DELETE FROM watch WHERE until <= ?
 
 -- Upkeep ------------------------------------------------------------------------------------
 
@@ -212,7 +272,14 @@ SELECT EXISTS (SELECT 1 FROM idempotency WHERE expires_at <= ?)
 INSERT INTO cron (name, slot) VALUES (?, ?)
 ON CONFLICT (name) DO UPDATE SET slot = excluded.slot WHERE excluded.slot > slot OR slot > ?
 -- name: cron_last
-SELECT slot FROM cron WHERE name = ?
+SELECT slot, paused_at, paused_by FROM cron WHERE name = ?
+-- name: cron_pause
+INSERT INTO cron (name, slot, paused_at, paused_by) VALUES (?, ?, ?, ?)
+ON CONFLICT (name) DO UPDATE SET paused_at = coalesce(paused_at, excluded.paused_at),
+    paused_by = iif(paused_at IS NULL, excluded.paused_by, paused_by)
+-- name: cron_resume
+UPDATE cron SET slot = iif(slot > ?3, ?2, max(slot, ?2)), paused_at = NULL, paused_by = NULL
+WHERE name = ?1 AND paused_at IS NOT NULL
 -- name: cron_mark
 INSERT INTO cron (name, slot) VALUES (?, ?)
 ON CONFLICT (name) DO UPDATE SET slot = excluded.slot WHERE slot > ?
@@ -233,6 +300,8 @@ DELETE FROM pool WHERE beat_at < ?
 
 -- name: lease_request_cancel
 UPDATE lease SET cancel_requested_at = coalesce(cancel_requested_at, ?2), traces = 1 WHERE seq = ?1
+-- name: job_hasten
+UPDATE job SET due = ?2, run_at = NULL WHERE seq = ?1
 -- name: job_revive
 UPDATE job SET due = ?2, run_at = ?3, attempts = 0, stalls = 0, executions = ?4 WHERE seq = ?1
 -- name: detail_forgive
@@ -247,7 +316,8 @@ SELECT * FROM job_view WHERE seq = ?
 SELECT seq, id, type, queue, state, encoding, NULL, priority, due, run_at, timeout, attempts,
     max_attempts, executions, stalls, max_stalls, key, update_flags, idempotency_key, created_at,
     started_at, ended_at, token, expires_at, pool, worker, cancel_requested_at, merged_into,
-    last_error, failed_at, reason, exit_code, signal, progress_percent, progress_text, NULL, NULL
+    last_error, failed_at, reason, exit_code, signal, progress_percent, progress_text, NULL, NULL,
+    aside, aside_since
 FROM job_view WHERE seq = ?
 -- The streams of a list, each in the order of an index: ?1 is the queue, ?2 its priority or state, ?3
 -- how many, and the rest lies strictly between two ends. See candidates.h.
@@ -302,6 +372,7 @@ ORDER BY id DESC LIMIT ?3
 -- name: list_queue_up
 SELECT j.id, j.seq FROM (
     SELECT seq FROM ready WHERE queue_id = ?1
+    UNION ALL SELECT seq FROM aside WHERE queue_id = ?1
     UNION ALL SELECT seq FROM waiting WHERE state IN (0, 2, 4) AND queue_id = ?1
     UNION ALL SELECT seq FROM lease WHERE queue_id = ?1
     UNION ALL SELECT seq FROM ended WHERE state IN (5, 6, 7) AND queue_id = ?1) t
@@ -311,6 +382,7 @@ ORDER BY j.id LIMIT ?3
 -- name: list_queue_down
 SELECT j.id, j.seq FROM (
     SELECT seq FROM ready WHERE queue_id = ?1
+    UNION ALL SELECT seq FROM aside WHERE queue_id = ?1
     UNION ALL SELECT seq FROM waiting WHERE state IN (0, 2, 4) AND queue_id = ?1
     UNION ALL SELECT seq FROM lease WHERE queue_id = ?1
     UNION ALL SELECT seq FROM ended WHERE state IN (5, 6, 7) AND queue_id = ?1) t
@@ -318,7 +390,8 @@ SELECT j.id, j.seq FROM (
 WHERE j.id >= ?4 AND (?5 OR j.id > ?4) AND j.id < ?6
 ORDER BY j.id DESC LIMIT ?3
 -- name: list_look
-SELECT j.queue_id, j.type, j.key, d.last_error FROM job j LEFT JOIN detail d ON d.seq = j.seq
+SELECT j.queue_id, j.type, j.key, coalesce(a.error, d.last_error)
+FROM job j LEFT JOIN detail d ON d.seq = j.seq LEFT JOIN aside a ON a.seq = j.seq
 WHERE j.seq = ?
 -- The queues that have jobs of this state.
 -- name: queues_with
@@ -343,13 +416,22 @@ SELECT v.id, v.type, v.queue, v.state, v.attempts, v.max_attempts, v.last_error,
 FROM (SELECT seq FROM detail WHERE failed_at IS NOT NULL
     ORDER BY failed_at DESC, seq DESC LIMIT ?) f CROSS JOIN job_view v ON v.seq = f.seq
 ORDER BY v.failed_at DESC, v.seq DESC
--- The oldest ready job is the first one of each priority: ten looks, however many there are.
+-- The oldest ready job is the first one of each priority, or aside: eleven looks, however many there are.
 -- name: stats
-SELECT q.name, q.paused_at, q.done_total, q.failed_total, iif(q.ready > 0, (
-        SELECT min((SELECT min(r.due) FROM ready r
-            WHERE r.queue_id = q.queue_id AND r.priority = p.column1))
-        FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) p), NULL),
-    q.scheduled, q.ready, q.blocked, q.running, q.retry, q.done, q.dead, q.cancelled
-FROM queue q ORDER BY q.name
+SELECT q.name, q.paused_at, q.paused_by, q.spent_until, q.done_total, q.failed_total, iif(q.ready > 0, (
+        SELECT min(due) FROM (SELECT (SELECT min(r.due) FROM ready r
+                WHERE r.queue_id = q.queue_id AND r.priority = p.column1) AS due
+            FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) p
+            UNION ALL SELECT min(a.due) FROM aside a WHERE a.queue_id = q.queue_id)), NULL),
+    q.scheduled, q.ready, q.blocked, q.running, q.retry, q.done, q.dead, q.cancelled,
+    q.no_handler, q.cannot_start
+FROM queue q
+WHERE q.hidden_totals IS NULL OR q.done_total + q.failed_total <> q.hidden_totals OR q.scheduled
+    OR q.ready OR q.blocked OR q.running OR q.retry OR q.done OR q.dead OR q.cancelled
+ORDER BY q.name
+-- name: count_before
+SELECT count(*) FROM (SELECT 1 FROM job j CROSS JOIN ready r ON r.queue_id = j.queue_id
+    AND (r.priority, r.due, r.seq) < (j.priority, j.due, j.seq)
+    WHERE j.id = ? LIMIT ?)
 -- name: schema
 SELECT version, usable_from FROM meta

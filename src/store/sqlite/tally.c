@@ -45,6 +45,17 @@ bool tally_jobs(struct sqlite *sqlite, int64_t queue_id, enum job_state state, i
     return true;
 }
 
+bool tally_aside(struct sqlite *sqlite, int64_t queue_id, enum job_aside why, int64_t change,
+                 struct error *err)
+{
+    struct tally *tally = tally_of(sqlite, queue_id);
+
+    if (tally == NULL)
+        return error_no_memory(err);
+    tally->aside[why] += change;
+    return true;
+}
+
 bool tally_executions(struct sqlite *sqlite, int64_t queue_id, int64_t done, int64_t failed,
                       struct error *err)
 {
@@ -63,6 +74,8 @@ static bool has_changed(const struct tally *tally)
 
     for (size_t i = 0; i < JOB_STATES; i++)
         changes |= tally->jobs[i];
+    for (size_t i = 0; i < JOB_ASIDES; i++)
+        changes |= tally->aside[i];
     return changes != 0;
 }
 
@@ -80,6 +93,8 @@ bool tally_write(struct sqlite *sqlite, struct error *err)
         query_int(&query, tally->failed);
         for (size_t state = 0; state < JOB_STATES; state++)
             query_int(&query, tally->jobs[state]);
+        query_int(&query, tally->aside[ASIDE_NO_HANDLER]);
+        query_int(&query, tally->aside[ASIDE_CANNOT_START]);
         if (!query_run(&query, err))
             return false;
     }

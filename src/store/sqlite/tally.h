@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 #include "base/error.h"
-#include "job/state.h"
+#include "job/job.h"
 
 struct sqlite;
 
@@ -17,7 +17,8 @@ struct sqlite;
 struct tally {
     int64_t queue_id;
     int64_t jobs[JOB_STATES];
-    int64_t done, failed; /* executions, for ever */
+    int64_t aside[JOB_ASIDES]; /* of the ready ones */
+    int64_t done, failed;      /* executions, for ever */
 };
 
 struct tallies {
@@ -29,6 +30,10 @@ struct tallies {
 /* So many more jobs of this state, or fewer. */
 bool tally_jobs(struct sqlite *sqlite, int64_t queue_id, enum job_state state, int64_t change,
                 struct error *err) MUST_CHECK;
+
+/* So many more of the ready ones are aside for this reason, or fewer. */
+bool tally_aside(struct sqlite *sqlite, int64_t queue_id, enum job_aside why, int64_t change,
+                 struct error *err) MUST_CHECK;
 
 /* Executions that were done, and that failed. */
 bool tally_executions(struct sqlite *sqlite, int64_t queue_id, int64_t done, int64_t failed,

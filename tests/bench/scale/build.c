@@ -10,7 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BATCH_MAX    ((size_t)1000)
+#define BATCH_MAX ((size_t)1000)
+#define FILL_BATCH                                                                                 \
+    ((size_t)50) /* jobs that come, and end, at the same moment: in small towns as in large ones   \
+                  */
 #define OTHER_QUEUES 9
 #define KEYED_EVERY  10 /* ready jobs with a key, scheduled ones with an idempotency key */
 #define NAME_SIZE    32
@@ -22,7 +25,7 @@ struct filling {
     size_t count, added;
     usec_t start, step;    /* when the first one was enqueued or is due, and the next ones */
     struct job_list taken; /* reserved, and settled with the next batch */
-    char names[BATCH_MAX][NAME_SIZE];
+    char names[FILL_BATCH][NAME_SIZE];
 };
 
 static bool is_ended(enum town_kind kind)
@@ -38,11 +41,13 @@ static void pick_queue(size_t batch, char name[NAME_SIZE])
         snprintf(name, NAME_SIZE, "other%zu", batch / 2 % OTHER_QUEUES);
 }
 
+/* None in the working queue: what is taken there has to be of one kind however many there are. */
 static void give_name(struct filling *filling, struct job *job, size_t index)
 {
     char *name = filling->names[index];
 
-    if ((filling->added + index) % KEYED_EVERY != 0 || is_ended(filling->kind))
+    if ((filling->added + index) % KEYED_EVERY != 0 || is_ended(filling->kind) ||
+        text_equal(job->queue, TOWN_QUEUE))
         return;
     snprintf(name, NAME_SIZE, "name-%zu", filling->added + index);
     if (filling->kind == TOWN_READY)
@@ -69,7 +74,7 @@ static void remember(struct filling *filling, const struct job *job, size_t numb
 
 static void enqueue_batch(struct filling *filling, const char *queue, size_t count, usec_t now)
 {
-    static struct job jobs[BATCH_MAX];
+    struct job jobs[FILL_BATCH];
 
     for (size_t i = 0; i < count; i++) {
         jobs[i] = town_job(filling->town, queue);
@@ -98,12 +103,11 @@ static void end_batch(struct filling *filling, const char *queue, size_t count, 
 static void fill(struct town *town, enum town_kind kind, size_t count, usec_t start, usec_t span)
 {
     static struct filling filling;
-    size_t batch = count / 20;
+    const size_t batch = count < FILL_BATCH ? count : FILL_BATCH;
     char queue[NAME_SIZE];
 
     filling = (struct filling){
         .town = town, .kind = kind, .count = count, .start = start, .step = span / (usec_t)count};
-    batch = batch < 1 ? 1 : batch > BATCH_MAX ? BATCH_MAX : batch;
     for (size_t number = 0; filling.added < count; number++) {
         const usec_t now =
             kind == TOWN_SCHEDULED ? store_now(town->store) : time_of(&filling, filling.added);
@@ -147,6 +151,19 @@ static void add_few_ended(struct town *town, enum settlement_kind kind, usec_t r
     town_settle(town, &taken, kind, run_at, now);
 }
 
+static void add_aside(struct town *town, size_t count)
+{
+    const usec_t now = store_now(town->store);
+
+    for (size_t added = 0; added < count; added += TOWN_BATCH) {
+        CLEANUP(job_list_done) struct job_list taken = {0};
+
+        add_few(town, TOWN_SHELF, NULL, TOWN_BATCH);
+        town_reserve(town, TOWN_SHELF, TOWN_POOL, TOWN_BATCH, USEC_PER_HOUR, now, &taken);
+        town_settle(town, &taken, SETTLE_ASIDE, 0, now);
+    }
+}
+
 static void add_few_cancelled(struct town *town)
 {
     enum th_error_code verdicts[TOWN_FEW];
@@ -188,6 +205,17 @@ static void register_pools(struct town *town)
     }
 }
 
+/* As a reaper does now and then: nothing is removed, and the counts are added up. */
+static void reap(struct town *town)
+{
+    const struct retention keep = {.done = USEC_MAX, .done_max = SIZE_MAX, .dead = USEC_MAX};
+    struct error err;
+    size_t removed;
+
+    town_must(store_prune(town->store, &keep, store_now(town->store), BATCH_MAX, &removed, &err),
+              "prune", &err);
+}
+
 static void open_store(struct town *town)
 {
     const struct store_options options = {.migrate = true};
@@ -211,9 +239,11 @@ void town_build(struct town *town, const char *url, size_t around)
     add_few_ended(town, SETTLE_RETRY, now + USEC_PER_DAY);
     add_few_cancelled(town);
     add_few_running(town);
+    add_aside(town, around / 10);
     fill(town, TOWN_SCHEDULED, around / 3, now + USEC_PER_DAY, USEC_PER_DAY);
     add_few(town, TOWN_RARE, NULL, TOWN_FEW);
     fill(town, TOWN_READY, around * 3 / 10, now - 2 * USEC_PER_HOUR, 90 * USEC_PER_MIN);
+    reap(town);
 }
 
 void town_build_done(const char *url, size_t count)

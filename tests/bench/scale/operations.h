@@ -22,6 +22,7 @@ struct operation_list {
 
 extern const struct operation_list path_operations;   /* path.c: from enqueue to settle */
 extern const struct operation_list upkeep_operations; /* upkeep.c: what the pool's others do */
+extern const struct operation_list aside_operations;  /* asides.c: what nobody can run */
 extern const struct operation_list people_operations; /* people.c: looking and repairing */
 extern const struct operation_list list_operations;   /* lists.c: pages of every state */
 

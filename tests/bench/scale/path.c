@@ -24,15 +24,15 @@ static usec_t run_enqueue(struct town *town, int count)
     return took;
 }
 
-/* The name of the first ready job, and of the first scheduled one. */
+/* The name of the first ready job that has one, and of the first scheduled one. */
 static usec_t run_enqueue_known(struct town *town, int is_key)
 {
-    struct job job = town_job(town, TOWN_QUEUE);
+    struct job job = town_job(town, TOWN_OTHER);
 
     if (is_key)
-        job.key = "name-0";
+        job.key = TOWN_NAME;
     else {
-        job.idempotency_key = "name-0";
+        job.idempotency_key = TOWN_NAME;
         job.idempotency_expires = store_now(town->store) + USEC_PER_DAY;
     }
     const usec_t start = clock_boot();

@@ -34,7 +34,7 @@ struct job town_job(struct town *town, const char *queue)
     struct job job = job_defaults();
 
     job.id = uuid_make(&town->ids, store_now(town->store));
-    job.type = "scale:job";
+    job.type = TOWN_TYPE;
     job.queue = queue;
     return job;
 }
@@ -80,7 +80,9 @@ struct settlement town_settlement(const struct job *job, enum settlement_kind ki
         .counts = failed,
         .error = failed ? "exit 1: no such order" : NULL,
         .reason = kind == SETTLE_FAIL ? REASON_EXHAUSTED : REASON_NONE,
-        .has_run = kind != SETTLE_RELEASE,
+        .aside = kind == SETTLE_ASIDE ? ASIDE_NO_HANDLER : ASIDE_NONE,
+        .aside_since = kind == SETTLE_ASIDE ? now : 0,
+        .has_run = kind != SETTLE_RELEASE && kind != SETTLE_ASIDE,
         .run = {.execution = job->executions,
                 .pool = TOWN_POOL,
                 .worker = 1,

@@ -3,8 +3,9 @@
  * operations are made of.
  *
  * Of S jobs around, a third each are scheduled, done and (nearly) ready, and a thirtieth dead: half
- * of each kind in the queue that is worked on, the others in nine more. A few jobs are in each of
- * the rare states, and a queue has a few of every kind: both have to be found among all the others.
+ * of each kind in the queue that is worked on, the others in nine more. A tenth is aside in a queue
+ * of its own. A few jobs are in each of the rare states, and a queue has a few of every kind: both
+ * have to be found among all the others.
  */
 #ifndef BENCH_SCALE_TOWN_H
 #define BENCH_SCALE_TOWN_H
@@ -15,9 +16,13 @@
 #include "job/settlement.h"
 #include "store/store.h"
 
-#define TOWN_BATCH  100      /* jobs of one measured call */
-#define TOWN_QUEUE  "main"   /* where the work is */
-#define TOWN_RARE   "rare"   /* a queue with TOWN_FEW jobs of each kind */
+#define TOWN_BATCH  100       /* jobs of one measured call */
+#define TOWN_QUEUE  "main"    /* where the work is */
+#define TOWN_OTHER  "other0"  /* where nobody works, and jobs have names */
+#define TOWN_NAME   "name-50" /* of its first ready job, and of its first scheduled one */
+#define TOWN_RARE   "rare"    /* a queue with TOWN_FEW jobs of each kind */
+#define TOWN_SHELF  "shelf"   /* a queue whose jobs are all aside */
+#define TOWN_TYPE   "scale:job"
 #define TOWN_POOL   "bench"  /* who works */
 #define TOWN_HOLDER "holder" /* a pool with TOWN_BATCH running jobs */
 #define TOWN_FEW    20

@@ -165,10 +165,10 @@ static usec_t run_cron_last(struct town *town, int unused)
 {
     const usec_t start = clock_boot();
     struct error err;
-    usec_t slot, doubted;
+    struct cron_past past;
 
     (void)unused;
-    town_must(store_cron_last(town->store, "bench", store_now(town->store), &slot, &doubted, &err),
+    town_must(store_cron_last(town->store, "bench", store_now(town->store), &past, &err),
               "cron_last", &err);
     return clock_boot() - start;
 }

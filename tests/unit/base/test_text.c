@@ -46,6 +46,11 @@ START_TEST(blank_is_nothing_to_see)
 }
 END_TEST
 
+static struct bytes bytes_of(const char *text)
+{
+    return (struct bytes){(const unsigned char *)text, strlen(text)};
+}
+
 static const struct {
     const char *rule;
     struct bytes bytes;
@@ -228,6 +233,91 @@ START_TEST(no_candidates_are_not_close)
 }
 END_TEST
 
+static const struct {
+    const char *rule;
+    const char *end;
+    size_t whole;
+} ends[] = {
+    {"nothing is whole", "", 0},
+    {"ASCII is whole", "abc", 3},
+    {"a character of two bytes is", "caf\xc3\xa9", 5},
+    {"half of it is not", "caf\xc3", 3},
+    {"a character of three bytes is", "\xe2\x82\xac", 3},
+    {"two thirds of it are not", "a\xe2\x82", 1},
+    {"nor is one", "a\xe2", 1},
+    {"a character of four bytes is", "\xf0\x9f\x9a\xa2", 4},
+    {"three quarters of it are not", "a\xf0\x9f\x9a", 1},
+    {"a byte that no character begins with waits for nothing", "a\xff", 2},
+    {"nor do bytes that continue nothing", "a\x82\x82", 3},
+    {"nor more of them than a character has", "\x82\x82\x82\x82", 4},
+    {"nor a character with too much behind it", "\xc3\xa9\xa9", 3},
+    {"nothing but a beginning waits", "\xe2", 0},
+};
+
+START_TEST(half_a_character_at_the_end_is_left_out)
+{
+    struct bytes end = bytes_of(ends[_i].end);
+    struct bytes whole = text_whole_end(end);
+
+    ck_assert_ptr_eq(whole.data, end.data);
+    ck_assert_msg(whole.length == ends[_i].whole, "%s: %zu", ends[_i].rule, whole.length);
+}
+END_TEST
+
+static const struct {
+    const char *rule;
+    const char *text;
+    size_t cut;
+} starts[] = {
+    {"nothing is whole", "", 0},
+    {"ASCII is whole", "abc", 0},
+    {"a character is whole", "\xe2\x82\xac", 0},
+    {"the rest of one is not",
+     "\x82\xac"
+     "a",
+     2},
+    {"nor are three bytes of it",
+     "\x9f\x9a\xa2"
+     "a",
+     3},
+    {"a fourth is of no character", "\x82\x82\x82\x82", 3},
+};
+
+START_TEST(half_a_character_at_the_start_is_left_out)
+{
+    struct bytes text = bytes_of(starts[_i].text);
+    struct bytes whole = text_whole_start(text);
+
+    ck_assert_msg(whole.length == text.length - starts[_i].cut, "%s", starts[_i].rule);
+    ck_assert_ptr_eq(whole.data + whole.length, text.data + text.length);
+}
+END_TEST
+
+static const struct {
+    const char *rule;
+    const char *text;
+    const char *line;
+} last_lines[] = {
+    {"nothing has no line", "", ""},
+    {"nor has white space", " \n\t\n", ""},
+    {"one line is the last", "exit code 1: boom", "exit code 1: boom"},
+    {"an exception is at the end of its traceback",
+     "exit code 1: Traceback (most recent call last):\n  File \"x.py\"\nValueError: bad",
+     "ValueError: bad"},
+    {"blank lines behind it do not count", "one\n  two\t\n \n\n", "two"},
+    {"a first line may be the last", "\n\none\n", "one"},
+};
+
+START_TEST(the_last_line_is_the_last_that_says_something)
+{
+    struct bytes line = text_last_line(last_lines[_i].text);
+
+    ck_assert_msg(line.length == strlen(last_lines[_i].line) &&
+                      memcmp(line.data, last_lines[_i].line, line.length) == 0,
+                  "%s: %.*s", last_lines[_i].rule, (int)line.length, (const char *)line.data);
+}
+END_TEST
+
 Suite *text_suite(void)
 {
     Suite *suite = suite_create("base/text");
@@ -240,6 +330,10 @@ Suite *text_suite(void)
     tcase_add_loop_test(questions, utf8_is_told_from_other_bytes, 0, COUNT_OF(utf8));
     tcase_add_loop_test(questions, a_text_is_cut_between_characters, 0, COUNT_OF(cuts));
     tcase_add_loop_test(questions, only_a_whole_number_in_range_is_one, 0, COUNT_OF(numbers));
+    tcase_add_loop_test(questions, half_a_character_at_the_end_is_left_out, 0, COUNT_OF(ends));
+    tcase_add_loop_test(questions, half_a_character_at_the_start_is_left_out, 0, COUNT_OF(starts));
+    tcase_add_loop_test(questions, the_last_line_is_the_last_that_says_something, 0,
+                        COUNT_OF(last_lines));
     suite_add_tcase(suite, questions);
 
     tcase_add_loop_test(closest, the_closest_word_is_found, 0, COUNT_OF(words));

@@ -197,6 +197,14 @@ START_TEST(a_rate_is_so_many_in_a_period)
 }
 END_TEST
 
+START_TEST(a_rate_is_written_as_it_was_read)
+{
+    char text[UNITS_TEXT_SIZE];
+
+    ck_assert_str_eq(units_format_rate(&rates[_i].rate, text), rates[_i].text);
+}
+END_TEST
+
 #define RATE_SHAPE "write a number per s, m, h or d, such as 100/s or 10/m"
 #define RATE_RANGE "use 1 to 1000000000"
 
@@ -299,6 +307,7 @@ Suite *units_suite(void)
     tcase_add_loop_test(parse, a_size_is_a_multiple_of_1024, 0, COUNT_OF(parsed_sizes));
     tcase_add_loop_test(parse, any_other_size_is_refused_with_a_reason, 0, COUNT_OF(refused_sizes));
     tcase_add_loop_test(parse, a_rate_is_so_many_in_a_period, 0, COUNT_OF(rates));
+    tcase_add_loop_test(parse, a_rate_is_written_as_it_was_read, 0, COUNT_OF(rates));
     tcase_add_loop_test(parse, any_other_rate_is_refused_with_a_reason, 0, COUNT_OF(refused_rates));
     suite_add_tcase(suite, parse);
 

@@ -8,7 +8,7 @@
 
 #define WORDS_MAX 8
 
-enum { QUEUE, LIMIT, TIMEOUT, STATE, AFTER, TEXT, QUIET, YES, ROWS };
+enum { QUEUE, LIMIT, TIMEOUT, STATE, AFTER, TEXT, QUIET, YES, WAIT, ROWS };
 
 static const char *const states[] = {"ready", "running", "dead", NULL};
 
@@ -22,6 +22,8 @@ static const struct option table[] = {
     [TEXT] = {"text", 0, "TEXT", "anything", OPTION_TEXT},
     [QUIET] = {"quiet", 'Q', NULL, "say nothing", OPTION_FLAG},
     [YES] = {"yes", 'y', NULL, "do not ask", OPTION_FLAG},
+    [WAIT] = {"wait", 'w', "D", "how long, if at all", OPTION_DURATION, .min = USEC_PER_SEC,
+              .max = USEC_PER_HOUR, .is_optional = true},
     [ROWS] = {.name = NULL},
 };
 
@@ -81,6 +83,25 @@ START_TEST(a_value_may_contain_an_equals_sign_and_start_with_a_dash)
     ck_assert(parse(&dashed, OPTIONS_ALL));
     ck_assert_str_eq(dashed.values[TEXT].text, "--json");
     ck_assert(!dashed.global[JSON].given);
+}
+END_TEST
+
+START_TEST(an_optional_value_stands_behind_an_equals_sign_or_not_at_all)
+{
+    struct line with = LINE("--wait=5s", "one");
+    struct line without = LINE("--wait", "5s");
+    struct line letter = LINE("-wy", "5s");
+
+    ck_assert_msg(parse(&with, OPTIONS_ALL), "%s", with.err.text);
+    ck_assert(with.values[WAIT].given);
+    ck_assert_int_eq(with.values[WAIT].number, 5 * USEC_PER_SEC);
+    ck_assert_msg(parse(&without, OPTIONS_ALL), "%s", without.err.text);
+    ck_assert(without.values[WAIT].given);
+    ck_assert_ptr_null(without.values[WAIT].text);
+    ck_assert_str_eq(without.words.items[0], "5s");
+    ck_assert_msg(parse(&letter, OPTIONS_ALL), "%s", letter.err.text);
+    ck_assert(letter.values[WAIT].given && letter.values[YES].given);
+    ck_assert_str_eq(letter.words.items[0], "5s");
 }
 END_TEST
 
@@ -230,6 +251,7 @@ Suite *options_suite(void)
 
     tcase_add_test(reading, a_value_may_follow_or_stand_behind_an_equals_sign);
     tcase_add_test(reading, a_value_may_contain_an_equals_sign_and_start_with_a_dash);
+    tcase_add_test(reading, an_optional_value_stands_behind_an_equals_sign_or_not_at_all);
     tcase_add_test(reading, options_may_stand_between_arguments);
     tcase_add_test(reading, leading_options_end_at_the_first_argument);
     tcase_add_test(reading, two_dashes_end_the_options);

@@ -57,7 +57,7 @@ void folder_load(struct config *config_out)
 {
     CLEANUP(diagnostics_done) struct diagnostics diagnostics = {0};
     CLEANUP(buffer_done) struct buffer printed = BUFFER(PRINTED_MAX);
-    const bool ok = config_load("jobs.yaml", config_out, &diagnostics);
+    const bool ok = config_load("jobs.yaml", CONFIG_TO_ASK, config_out, &diagnostics);
 
     diagnostics_print(&diagnostics, false, &printed);
     ck_assert_msg(ok, "%s", buffer_str(&printed));
@@ -69,12 +69,12 @@ void folder_load_text(const char *text, struct config *config_out)
     folder_load(config_out);
 }
 
-void folder_expect(const char *rule, const char *errors)
+static void expect(enum config_use use, const char *rule, const char *errors)
 {
     CLEANUP(diagnostics_done) struct diagnostics diagnostics = {0};
     CLEANUP(config_done) struct config config = {0};
     CLEANUP(buffer_done) struct buffer printed = BUFFER(PRINTED_MAX);
-    const bool ok = config_load("jobs.yaml", &config, &diagnostics);
+    const bool ok = config_load("jobs.yaml", use, &config, &diagnostics);
 
     diagnostics_print(&diagnostics, false, &printed);
     ck_assert_msg(strcmp(buffer_str(&printed), errors) == 0, "%s:\nexpected %s\nnot %s", rule,
@@ -82,8 +82,19 @@ void folder_expect(const char *rule, const char *errors)
     ck_assert_msg(ok == (errors[0] == '\0'), "%s", rule);
 }
 
+void folder_expect(const char *rule, const char *errors)
+{
+    expect(CONFIG_TO_ASK, rule, errors);
+}
+
 void folder_expect_for(const char *rule, const char *text, const char *errors)
 {
     folder_write("jobs.yaml", text);
-    folder_expect(rule, errors);
+    expect(CONFIG_TO_ASK, rule, errors);
+}
+
+void folder_expect_to_run(const char *rule, const char *text, const char *errors)
+{
+    folder_write("jobs.yaml", text);
+    expect(CONFIG_TO_RUN, rule, errors);
 }

@@ -30,4 +30,7 @@ void folder_load_text(const char *text, struct config *config_out);
 void folder_expect(const char *rule, const char *errors);
 void folder_expect_for(const char *rule, const char *text, const char *errors);
 
+/* The same for a pool; the others only ask. */
+void folder_expect_to_run(const char *rule, const char *text, const char *errors);
+
 #endif

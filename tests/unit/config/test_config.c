@@ -24,7 +24,7 @@ static void check_pool_defaults(const struct pool_config *pool)
     ck_assert_int_eq(pool->max_jobs_per_worker, 0);
     ck_assert_uint_eq(pool->max_worker_rss, 0);
     ck_assert_uint_eq(pool->middleware.count, 0);
-    ck_assert_int_eq(pool->unknown_types, UNKNOWN_DEAD);
+    ck_assert_int_eq(pool->unknown_types, UNKNOWN_LEAVE);
     ck_assert(pool->migrate);
 }
 
@@ -103,7 +103,7 @@ static const char *const documented =
     "  max_jobs_per_worker: 0\n"
     "  max_worker_rss: 0\n"
     "  middleware: []\n"
-    "  unknown_types: dead\n"
+    "  unknown_types: leave\n"
     "  migrate: true\n"
     "queues:\n"
     "  default: {}\n"
@@ -168,6 +168,7 @@ END_TEST
 #define REACHABLE(address)                                                                         \
     "jobs.yaml:1:16: http.listen: other machines can reach '" address                              \
     "': set token_file, or listen on 127.0.0.1\n"
+#define LATE   ": one late beat must not make a pool dead\n"
 #define CIRCLE " (give one of them a handler without on_dead)\n"
 #define NO_ADDRESS(address)                                                                        \
     "jobs.yaml:1:16: http.listen: '" address                                                       \
@@ -183,6 +184,17 @@ static const struct {
     {"a lease shorter than the default heartbeat", "pool: {lease: 4s, kill_grace: 0}\n",
      "jobs.yaml:1:15: pool.heartbeat_interval (5s) must be shorter than lease (4s)\n"},
     {"a heartbeat shorter than the lease", "pool: {lease: 30s, heartbeat_interval: 29s}\n", ""},
+    {"a heartbeat of half the threshold",
+     "pool:\n  heartbeat_interval: 10s\n  stale_threshold: 20s\n",
+     "jobs.yaml:3:20: pool.stale_threshold (20s) must be over twice heartbeat_interval (10s)" LATE},
+    {"a threshold that the default heartbeat is too slow for", "pool: {stale_threshold: 10s}\n",
+     "jobs.yaml:1:25: pool.stale_threshold (10s) must be over twice heartbeat_interval (5s)" LATE},
+    {"a heartbeat that is too slow for the default threshold",
+     "pool: {heartbeat_interval: 30s, lease: 60s}\n",
+     "jobs.yaml:1:28: pool.stale_threshold (1m) must be over twice heartbeat_interval (30s)" LATE},
+    {"a threshold of over two heartbeats", "pool: {stale_threshold: 10.1s}\n", ""},
+    {"a threshold that was refused is not compared", "pool: {stale_threshold: 0s}\n",
+     "jobs.yaml:1:25: pool.stale_threshold: 0s is too small: use 1s to 30d\n"},
     {"a grace of more than a sixth", "pool: {lease: 30s, kill_grace: 5.1s}\n",
      "jobs.yaml:1:32: pool.kill_grace (5.1s) must be at most a sixth of lease (30s)\n"},
     {"a lease less than six times the default grace", "pool: {lease: 29s}\n",
@@ -193,6 +205,10 @@ static const struct {
     {"no handler in a handler", "handlers:\n  a: {timeout: 3s}\n  b:\n",
      "jobs.yaml:2:3: handlers.a: needs one of command, plugin and resident\n"
      "jobs.yaml:3:3: handlers.b: needs one of command, plugin and resident\n"},
+    {"a key that reads like one is none", "handlers: {a: {result: stdout, retry: [1s]}}\n",
+     "jobs.yaml:1:12: handlers.a: needs one of command, plugin and resident\n"},
+    {"a handler that is misspelt is told of once", "handlers:\n  a: {comand: x}\n",
+     "jobs.yaml:2:7: unknown key 'comand' in 'handlers.a' (did you mean 'command'?)\n"},
     {"two of them", "handlers:\n  a:\n    command: x\n    plugin: y.so\n",
      "jobs.yaml:4:5: handlers.a: has both command and plugin: keep one of them\n"},
     {"all three", "handlers:\n  a:\n    command: x\n    plugin: y.so\n    resident: z\n",
@@ -202,6 +218,16 @@ static const struct {
      "handlers: {a: {plugin: y.so, user: u, limits: {cpu: 1s}}}\n",
      "jobs.yaml:1:30: handlers.a.user: is not for a plugin, which runs inside the worker\n"
      "jobs.yaml:1:39: handlers.a.limits: is not for a plugin, which runs inside the worker\n"},
+    {"several jobs for what runs one at a time", "handlers: {a: {command: x, concurrency: 2}}\n",
+     "jobs.yaml:1:28: handlers.a.concurrency: is for a resident; of anything else each worker runs "
+     "one job at a time (raise pool.num_workers)\n"},
+    {"several jobs in middleware",
+     "pool: {middleware: [m.so]}\nhandlers: {a: {resident: x, concurrency: 2}}\n",
+     "jobs.yaml:2:29: handlers.a.concurrency: cannot go with pool.middleware, which is wrapped "
+     "around "
+     "one job at a time: remove one of them\n"},
+    {"one job in middleware",
+     "pool: {middleware: [m.so]}\nhandlers: {a: {resident: x, concurrency: 1}}\n", ""},
     {"what is for any job in a plugin",
      "handlers: {a: {plugin: y.so, timeout: 3s, pass_env: [A], on_dead: {type: b}}}\n", ""},
     {"an on_dead that leads to another handler",
@@ -280,11 +306,193 @@ static const struct {
     {"a port too large", "http: {listen: '127.0.0.1:65536'}\n", NO_ADDRESS("127.0.0.1:65536")},
     {"IPv6 without brackets", "http: {listen: '::1:80'}\n", NO_ADDRESS("::1:80")},
     {"a socket without a path", "http: {listen: 'unix:'}\n", NO_ADDRESS("unix:")},
+    {"Faktory without a password", "faktory: {listen: '0.0.0.0:7419'}\n",
+     "jobs.yaml:1:19: faktory.listen: other machines can reach '0.0.0.0:7419': set password_file, "
+     "or listen on 127.0.0.1\n"},
+    {"Faktory with a password", "faktory: {listen: '0.0.0.0:7419', password_file: ./p}\n", ""},
 };
 
 START_TEST(values_that_do_not_fit_each_other_are_refused)
 {
     folder_expect_for(pairs[_i].rule, pairs[_i].text, pairs[_i].errors);
+}
+END_TEST
+
+static const char *value_of(const struct handler_config *handler, const char *name)
+{
+    for (size_t i = 0; i < handler->env.count; i++) {
+        if (strcmp(handler->env.items[i].name, name) == 0)
+            return handler->env.items[i].value;
+    }
+    return NULL;
+}
+
+static bool passes(const struct handler_config *handler, const char *name)
+{
+    for (size_t i = 0; i < handler->pass_env.count; i++) {
+        if (strcmp(handler->pass_env.items[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static const char *const process_defaults = "defaults:\n"
+                                            "  env: {A: all, B: all, C: all}\n"
+                                            "  pass_env: [D, E]\n"
+                                            "  cwd: ./work\n"
+                                            "  user: worker\n"
+                                            "  limits: {memory: 1M, cpu: 9s}\n"
+                                            "handlers:\n"
+                                            "  plain: {command: x}\n"
+                                            "  own:\n"
+                                            "    resident: [x]\n"
+                                            "    env: {B: mine, D: mine}\n"
+                                            "    pass_env: [C, F]\n"
+                                            "    cwd: .\n"
+                                            "    user: root\n"
+                                            "    limits: {cpu: 0, files: 3}\n";
+
+START_TEST(a_handler_starts_as_defaults_say)
+{
+    CLEANUP(config_done) struct config config = {0};
+
+    folder_load_text(process_defaults, &config);
+    const struct handler_config *plain = &config.handlers[0];
+    ck_assert_uint_eq(plain->env.count, 3);
+    ck_assert_str_eq(value_of(plain, "A"), "all");
+    ck_assert(passes(plain, "D") && passes(plain, "E"));
+    ck_assert_ptr_nonnull(strstr(plain->cwd, "/work"));
+    ck_assert_str_eq(plain->user, "worker");
+    ck_assert_uint_eq(plain->limits.memory, (bytes_t)1 << 20);
+    ck_assert_int_eq(plain->limits.cpu, 9 * USEC_PER_SEC);
+}
+END_TEST
+
+START_TEST(what_a_handler_says_itself_wins_variable_by_variable)
+{
+    CLEANUP(config_done) struct config config = {0};
+
+    folder_load_text(process_defaults, &config);
+    const struct handler_config *own = &config.handlers[1];
+    ck_assert_uint_eq(own->env.count, 3);
+    ck_assert_str_eq(value_of(own, "A"), "all");
+    ck_assert_str_eq(value_of(own, "B"), "mine");
+    ck_assert_str_eq(value_of(own, "D"), "mine");
+    ck_assert_uint_eq(own->pass_env.count, 3);
+    ck_assert(passes(own, "C") && passes(own, "E") && passes(own, "F"));
+    ck_assert_str_eq(own->cwd, folder_path());
+    ck_assert_str_eq(own->user, "root");
+    ck_assert_uint_eq(own->limits.memory, (bytes_t)1 << 20);
+    ck_assert_int_eq(own->limits.cpu, 0);
+    ck_assert_int_eq(own->limits.files, 3);
+}
+END_TEST
+
+START_TEST(a_plugin_runs_as_its_worker_whatever_defaults_say)
+{
+    CLEANUP(config_done) struct config config = {0};
+
+    folder_load_text("defaults: {user: worker, cwd: /, env: {A: all}, limits: {cpu: 1s}}\n"
+                     "handlers: {a: {plugin: ./x.so}}\n",
+                     &config);
+    ck_assert_ptr_null(config.handlers[0].user);
+    ck_assert_uint_eq(config.handlers[0].env.count, 0);
+    ck_assert_int_eq(config.handlers[0].limits.cpu, 0);
+}
+END_TEST
+
+START_TEST(without_a_folder_in_defaults_a_handler_is_in_that_of_its_file)
+{
+    CLEANUP(config_done) struct config config = {0};
+
+    folder_write("more/a.yaml", "handlers: {b: {command: x}}\n");
+    folder_load_text("defaults: {env: {A: all}}\ninclude: more/a.yaml\n"
+                     "handlers: {a: {command: x}}\n",
+                     &config);
+    ck_assert_str_eq(config.handlers[0].cwd, folder_path());
+    ck_assert_ptr_nonnull(strstr(config.handlers[1].cwd, "/more"));
+    ck_assert_str_eq(value_of(&config.handlers[1], "A"), "all");
+}
+END_TEST
+
+#define NOTHING                                                                                    \
+    "there are no handlers, so no job could run: add one under 'handlers:', such as hello: "       \
+    "{command: cat}\n"
+
+static const struct {
+    const char *rule;
+    const char *text;
+    const char *errors;
+} purposes[] = {
+    {"an empty file", "", "jobs.yaml: " NOTHING},
+    {"a producer's", "backend: redis://host\n", "jobs.yaml: " NOTHING},
+    {"nothing under handlers", "pool: {}\nhandlers:\n", "jobs.yaml:2:1: " NOTHING},
+    {"an empty map", "handlers: {}\n", "jobs.yaml:1:1: " NOTHING},
+    {"nothing but a clock", "cron: {n: {schedule: '@daily', type: t}}\n", "jobs.yaml: " NOTHING},
+    {"with all else that is wrong", "pool: {lease: 3}\n",
+     "jobs.yaml: " NOTHING
+     "jobs.yaml:1:15: pool.lease: '3' is not a duration: write a number and a "
+     "unit, such as 500ms, 10s, 5m, 2h or 7d\n"},
+    {"a misspelt key is told of once", "handler: {a: {command: x}}\n",
+     "jobs.yaml:1:1: unknown key 'handler' (did you mean 'handlers'?)\n"},
+    {"handlers that are none are told of once", "handlers: [x]\n",
+     "jobs.yaml:1:11: handlers: expected a map, not a list\n"},
+    {"a handler", "handlers: {a: {command: x}}\n", ""},
+    {"a door for remote workers", "http:\n", ""},
+    {"or for those of Faktory", "faktory: {}\n", ""},
+};
+
+START_TEST(a_pool_needs_something_to_run)
+{
+    folder_expect_to_run(purposes[_i].rule, purposes[_i].text, purposes[_i].errors);
+}
+END_TEST
+
+START_TEST(handlers_may_be_in_an_included_file)
+{
+    folder_write("more.yaml", "handlers: {a: {command: x}}\n");
+    folder_expect_to_run("an included handler", "include: more.yaml\nhandlers:\n", "");
+}
+END_TEST
+
+START_TEST(a_mark_that_editors_put_before_utf8_is_passed_over)
+{
+    CLEANUP(config_done) struct config config = {0};
+
+    folder_load_text("\xef\xbb\xbfmax_payload: 7\n", &config);
+    ck_assert_uint_eq(config.max_payload, 7);
+    folder_expect_for("places do not count it", "\xef\xbb\xbfmax_paylod: 7\n",
+                      "jobs.yaml:1:1: unknown key 'max_paylod' (did you mean 'max_payload'?)\n");
+}
+END_TEST
+
+START_TEST(a_producers_config_needs_no_handlers)
+{
+    folder_expect_for("where the jobs are", "backend: redis://host\n", "");
+}
+END_TEST
+
+START_TEST(doors_have_the_documented_keys)
+{
+    CLEANUP(config_done) struct config config = {0};
+
+    folder_load_text("queues: {a: {}, b: {remote: true}}\n"
+                     "http: {read_token_file: ./r, hosts: [jobs.example.org], connections: 9,"
+                     " connections_per_address: 3, title: Shop}\n"
+                     "faktory: {listen: 'unix:f.sock', password_file: ./p, allow_flush: true,"
+                     " allow_admin: true}\n",
+                     &config);
+    ck_assert(!config.queues[0].remote);
+    ck_assert(config.queues[1].remote);
+    ck_assert(config.has_http && config.has_faktory);
+    ck_assert_str_eq(config.http.hosts.items[0], "jobs.example.org");
+    ck_assert_int_eq(config.http.connections, 9);
+    ck_assert_int_eq(config.http.connections_per_address, 3);
+    ck_assert_str_eq(config.http.title, "Shop");
+    ck_assert_ptr_nonnull(strstr(config.http.read_token_file, "/r"));
+    ck_assert_ptr_nonnull(strstr(config.faktory.listen, "/f.sock"));
+    ck_assert_ptr_nonnull(strstr(config.faktory.password_file, "/p"));
+    ck_assert(config.faktory.allow_flush && config.faktory.allow_admin);
 }
 END_TEST
 
@@ -321,10 +529,19 @@ Suite *config_suite(void)
     tcase_add_test(values, the_defaults_of_jobs_are_those_of_the_rules);
     tcase_add_test(values, a_handler_leaves_to_the_defaults_what_it_does_not_say);
     tcase_add_test(values, the_documented_config_is_read_as_documented);
+    tcase_add_test(values, doors_have_the_documented_keys);
     tcase_add_test(values, a_socket_is_relative_to_the_file);
     suite_add_tcase(suite, values);
 
     tcase_add_checked_fixture(checks, folder_setup, folder_teardown);
+    tcase_add_test(checks, a_handler_starts_as_defaults_say);
+    tcase_add_test(checks, what_a_handler_says_itself_wins_variable_by_variable);
+    tcase_add_test(checks, a_plugin_runs_as_its_worker_whatever_defaults_say);
+    tcase_add_test(checks, without_a_folder_in_defaults_a_handler_is_in_that_of_its_file);
+    tcase_add_loop_test(checks, a_pool_needs_something_to_run, 0, COUNT_OF(purposes));
+    tcase_add_test(checks, handlers_may_be_in_an_included_file);
+    tcase_add_test(checks, a_mark_that_editors_put_before_utf8_is_passed_over);
+    tcase_add_test(checks, a_producers_config_needs_no_handlers);
     tcase_add_loop_test(checks, values_that_do_not_fit_each_other_are_refused, 0, COUNT_OF(pairs));
     tcase_add_test(checks, a_key_of_256_bytes_is_long_enough);
     suite_add_tcase(suite, checks);

@@ -72,6 +72,39 @@ START_TEST(variables_are_put_into_lists_and_maps)
 }
 END_TEST
 
+START_TEST(a_text_for_the_shell_is_left_to_it)
+{
+    CLEANUP(config_done) struct config config = {0};
+
+    folder_write("more.yaml", "handlers: {c: {command: 'kill $$'}}\n");
+    folder_load_text(
+        "handlers:\n"
+        "  a: {command: 'echo ${TH_JOB_ID} $$ ${x%%y} ${TH_HOST', cwd: '/${TH_HOST}'}\n"
+        "  b: {resident: 'exec ${TH_MISSING}'}\n"
+        "include: [more.yaml]\n",
+        &config);
+    ck_assert_str_eq(config.handlers[0].command.argv[2], "echo ${TH_JOB_ID} $$ ${x%%y} ${TH_HOST");
+    ck_assert_str_eq(config.handlers[0].cwd, "/db.internal");
+    ck_assert_str_eq(config.handlers[1].resident.argv[2], "exec ${TH_MISSING}");
+    ck_assert_str_eq(config.handlers[2].command.argv[2], "kill $$");
+}
+END_TEST
+
+START_TEST(elsewhere_a_key_named_command_is_like_any_other)
+{
+    CLEANUP(config_done) struct config config = {0};
+
+    folder_load_text("cron:\n"
+                     "  a: {schedule: '@daily', type: x, payload: {command: '${TH_HOST}'}}\n"
+                     "handlers:\n"
+                     "  command: {command: ['${TH_HOST}'], env: {command: '${TH_HOST}'}}\n",
+                     &config);
+    ck_assert_str_eq((const char *)config.cron[0].payload.data, "{\"command\":\"db.internal\"}");
+    ck_assert_str_eq(config.handlers[0].command.argv[0], "db.internal");
+    ck_assert_str_eq(config.handlers[0].env.items[0].value, "db.internal");
+}
+END_TEST
+
 #define FORM "is not ${NAME} or ${NAME:-default} (a dollar itself is $$)"
 
 static const struct {
@@ -114,6 +147,8 @@ Suite *environment_suite(void)
     tcase_add_loop_test(expand, variables_are_put_into_values, 0, COUNT_OF(expanded));
     tcase_add_test(expand, a_variable_may_be_a_number);
     tcase_add_test(expand, variables_are_put_into_lists_and_maps);
+    tcase_add_test(expand, a_text_for_the_shell_is_left_to_it);
+    tcase_add_test(expand, elsewhere_a_key_named_command_is_like_any_other);
     tcase_add_loop_test(expand, any_other_reference_is_refused_by_name, 0, COUNT_OF(refused));
     suite_add_tcase(suite, expand);
     return suite;

@@ -106,7 +106,6 @@ static const struct {
      "jobs.yaml:1:19: './a.yaml' is included twice\n"},
     {"faults of all files at once", "include: [a.yaml]\npol: {}\n", "handlers: {x: {comand: y}}\n",
      "jobs.yaml:2:1: unknown key 'pol' (did you mean 'pool'?)\n"
-     "a.yaml:1:12: handlers.x: needs one of command, plugin and resident\n"
      "a.yaml:1:16: unknown key 'comand' in 'handlers.x' (did you mean 'command'?)\n"},
     {"broken YAML in an included file", "include: [a.yaml]\npol: {}\n", "a: [\n",
      "jobs.yaml:2:1: unknown key 'pol' (did you mean 'pool'?)\n"

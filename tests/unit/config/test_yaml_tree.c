@@ -50,6 +50,10 @@ static const struct {
      "jobs.yaml:1:17: this text has a NUL byte in it\n"},
     {"a tab", "pool:\n\tlease: 30s\n",
      "jobs.yaml:2:1: this is not valid YAML: indent with spaces, not with tabs\n"},
+    {"a star without quotes", "handlers:\n  *: {command: x}\n",
+     "jobs.yaml:2:4: this is not valid YAML: what begins with * needs quotes, such as \"*\"\n"},
+    {"a character that YAML keeps for itself", "handlers: {x: {command: @x}}\n",
+     "jobs.yaml:1:25: this is not valid YAML: what begins with this character needs quotes\n"},
     {"a bracket that stays open", "pool: {lease: 30s\n",
      "jobs.yaml:2:1: this is not valid YAML: did not find expected ',' or '}' while parsing a flow "
      "mapping\n"},
@@ -162,7 +166,7 @@ START_TEST(a_file_full_of_one_key_is_checked_quickly)
 
     CLEANUP(diagnostics_done) struct diagnostics diagnostics = {0};
     struct config config;
-    ck_assert(!config_load("jobs.yaml", &config, &diagnostics));
+    ck_assert(!config_load("jobs.yaml", CONFIG_TO_ASK, &config, &diagnostics));
     ck_assert_uint_eq(diagnostics.count + diagnostics.left_out, 60000 + 50000 + 49999);
 }
 END_TEST

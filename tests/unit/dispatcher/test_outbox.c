@@ -137,6 +137,60 @@ START_TEST(an_exchange_that_took_too_long_is_repeated_in_halves)
 }
 END_TEST
 
+/* Of each the output has so many bytes; what it has is never read. */
+static void add_large(size_t count, size_t bytes)
+{
+    static const unsigned char byte = 0;
+    struct error err;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct settlement ack = {.output = {&byte, bytes}, .ref = (int64_t)i};
+        struct flight *flight = calloc(1, sizeof *flight);
+
+        ck_assert(flight && outbox_add(&outbox, flight, &ack, &err));
+        flight->is_kept = true; /* so that nothing is copied */
+    }
+}
+
+START_TEST(an_exchange_has_no_more_than_four_mebibytes_but_at_least_one)
+{
+    add_large(9, (size_t)1 << 20);
+    ck_assert_uint_eq(outbox_fit(&outbox, 0, 9), 4);
+    ck_assert_uint_eq(outbox.left, 5);
+    ck_assert_uint_eq(outbox_fit(&outbox, 7, 2), 2);
+    ck_assert_uint_eq(outbox.left, 0);
+    add_large(2, (size_t)5 << 20);
+    ck_assert_uint_eq(outbox_fit(&outbox, 9, 2), 1);
+    ck_assert_uint_eq(outbox_fit(&outbox, 0, 0), 0);
+}
+END_TEST
+
+START_TEST(what_was_too_much_for_one_exchange_goes_with_the_next_at_once)
+{
+    add_large(9, (size_t)1 << 20);
+    outbox_fit(&outbox, 0, 9);
+    outbox.kept = 5;
+    outbox_wait(&outbox, SECOND);
+    ck_assert_int_eq(outbox.kept_until, SECOND);
+    outbox.kept = 6; /* one of the four could not be settled */
+    outbox_wait(&outbox, SECOND);
+    ck_assert_int_eq(outbox.kept_until, SECOND + 20 * USEC_PER_MSEC);
+}
+END_TEST
+
+START_TEST(what_could_not_be_settled_keeps_back_nothing_that_was_not_tried)
+{
+    static const int64_t turned[] = {0, 3, 4, 5, 6, 1, 2};
+
+    add_large(7, (size_t)1 << 20);
+    outbox.kept = 7;
+    outbox.left = 4;
+    outbox_turn(&outbox, 1); /* 1 and 2 were refused; 0 did not go along */
+    for (size_t i = 0; i < COUNT_OF(turned); i++)
+        ck_assert_int_eq(outbox.settlements[i].ref, turned[i]);
+}
+END_TEST
+
 START_TEST(what_is_kept_again_is_copied_once)
 {
     struct flight *flight = add("first");
@@ -162,6 +216,9 @@ Suite *outbox_suite(void)
     tcase_add_test(group, what_is_kept_waits_for_its_time_and_holds_up_nothing);
     tcase_add_test(group, what_is_kept_is_sent_again_soon_and_then_ever_more_seldom);
     tcase_add_test(group, an_exchange_that_took_too_long_is_repeated_in_halves);
+    tcase_add_test(group, an_exchange_has_no_more_than_four_mebibytes_but_at_least_one);
+    tcase_add_test(group, what_was_too_much_for_one_exchange_goes_with_the_next_at_once);
+    tcase_add_test(group, what_could_not_be_settled_keeps_back_nothing_that_was_not_tried);
     tcase_add_test(group, what_is_kept_again_is_copied_once);
     suite_add_tcase(suite, group);
     return suite;

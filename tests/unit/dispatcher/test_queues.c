@@ -27,6 +27,28 @@ static void tear_down(void)
     queues_done(&queues);
 }
 
+START_TEST(a_queue_of_remote_workers_is_never_asked)
+{
+    struct queue_config two[] = {{.name = "a", .weight = 1},
+                                 {.name = "b", .weight = 1, .remote = true}};
+    struct config remote = {.queues = two, .queue_count = COUNT_OF(two)};
+    struct queues mine;
+    struct error err;
+
+    ck_assert(queues_init(&mine, &remote, &err));
+    ck_assert_uint_eq(queues_share(&mine, 8), 1);
+    ck_assert_str_eq(mine.shares[0].queue, "a");
+    queues_done(&mine);
+
+    two[0].remote = true;
+    ck_assert(queues_init(&mine, &remote, &err));
+    ck_assert_uint_eq(queues_share(&mine, 8), 0);
+    ck_assert_msg(queues_are_dry(&mine) && !queues_are_away(&mine),
+                  "with nothing to ask there is nothing to wait for");
+    queues_done(&mine);
+}
+END_TEST
+
 static size_t share_of(size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
@@ -319,6 +341,7 @@ Suite *queues_suite(void)
     Suite *suite = suite_create("dispatcher/queues");
     TCase *cases = tcase_create("queues");
 
+    tcase_add_test(cases, a_queue_of_remote_workers_is_never_asked);
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, the_room_is_shared_by_weight);
     tcase_add_test(cases, shares_are_exact_over_many_small_rooms);

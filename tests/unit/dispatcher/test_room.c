@@ -14,6 +14,7 @@ static const struct {
     {"no worker is idle, nothing was quick: none is fetched", {.capacity = 100}, 0},
     {"twice what was quickly done is fetched ahead", {.quick = 8, .capacity = 100}, 16},
     {"both add up", {.idle = 2, .quick = 8, .capacity = 100}, 18},
+    {"what can join others adds up, too", {.idle = 2, .spare = 3, .capacity = 100}, 5},
     {"what waits already is in their place",
      {.idle = 2, .quick = 8, .waiting = 10, .held = 10, .capacity = 100},
      8},
@@ -45,6 +46,27 @@ END_TEST
 
 static const struct {
     const char *rule;
+    size_t running, limit, expected;
+} joins[] = {
+    {"nobody joins an idle worker: it is counted as idle", 0, 0, 0},
+    {"nor one that has a job of its own", 1, 1, 0},
+    {"what may have more is tried with one", 1, 50, 1},
+    {"and then with as many as it has", 8, 50, 8},
+    {"up to what it may have", 40, 50, 10},
+    {"and not beyond", 50, 50, 0},
+    {"a limit that has become smaller is no room", 5, 2, 0},
+};
+
+START_TEST(those_that_can_join_are_asked_for_by_and_by)
+{
+    const size_t room = room_to_join(joins[_i].running, joins[_i].limit);
+
+    ck_assert_msg(room == joins[_i].expected, "%s, not %zu", joins[_i].rule, room);
+}
+END_TEST
+
+static const struct {
+    const char *rule;
     size_t room, count, bytes;
     size_t expected;
 } sizes[] = {
@@ -70,6 +92,7 @@ Suite *room_suite(void)
     TCase *cases = tcase_create("room");
 
     tcase_add_loop_test(cases, room_is_what_will_soon_be_eaten, 0, COUNT_OF(rooms));
+    tcase_add_loop_test(cases, those_that_can_join_are_asked_for_by_and_by, 0, COUNT_OF(joins));
     tcase_add_loop_test(cases, large_payloads_are_not_fetched_far_ahead, 0, COUNT_OF(sizes));
     suite_add_tcase(suite, cases);
     return suite;

@@ -117,7 +117,7 @@ static const struct job full_job = {
 };
 
 static const char full_text[] =
-    "{\"id\":\"" ID "\",\"type\":\"email:send\",\"queue\":\"mail\",\"state\":\"dead\","
+    "{\"id\":\"" ID "\",\"type\":\"email:send\",\"queue\":\"mail\",\"state\":\"dead\",\"why\":null,"
     "\"encoding\":\"json\",\"payload\":{\"to\":1},\"priority\":3,\"run_at\":\"" NOW_TEXT "\","
     "\"timeout_ms\":1500,\"attempts\":4,\"max_attempts\":6,\"executions\":9,\"stalls\":5,"
     "\"max_stalls\":7,\"key\":\"k\xc3\xb6y\",\"idempotency_key\":\"i\\\"k\","
@@ -148,17 +148,18 @@ START_TEST(what_is_absent_is_null)
     struct job job = job_defaults();
 
     job.payload = (struct bytes){0};
-    assert_written(&job,
-                   "{\"id\":null,\"type\":null,\"queue\":\"default\",\"state\":\"scheduled\","
-                   "\"encoding\":\"json\",\"payload\":null,\"priority\":5,\"run_at\":null,"
-                   "\"timeout_ms\":null,\"attempts\":0,\"max_attempts\":null,\"executions\":0,"
-                   "\"stalls\":0,\"max_stalls\":null,\"key\":null,\"idempotency_key\":null,"
-                   "\"created_at\":null,\"started_at\":null,\"ended_at\":null,"
-                   "\"failed_at\":null,\"last_error\":null,\"reason\":null,\"exit_code\":null,"
-                   "\"signal\":null,\"pool\":null,\"worker\":null,\"progress\":null,"
-                   "\"result\":null,\"cancel_requested_at\":null,\"merged_into\":null,"
-                   "\"output\":null,\"runs\":[]}",
-                   "an empty job");
+    assert_written(
+        &job,
+        "{\"id\":null,\"type\":null,\"queue\":\"default\",\"state\":\"scheduled\",\"why\":null,"
+        "\"encoding\":\"json\",\"payload\":null,\"priority\":5,\"run_at\":null,"
+        "\"timeout_ms\":null,\"attempts\":0,\"max_attempts\":null,\"executions\":0,"
+        "\"stalls\":0,\"max_stalls\":null,\"key\":null,\"idempotency_key\":null,"
+        "\"created_at\":null,\"started_at\":null,\"ended_at\":null,"
+        "\"failed_at\":null,\"last_error\":null,\"reason\":null,\"exit_code\":null,"
+        "\"signal\":null,\"pool\":null,\"worker\":null,\"progress\":null,"
+        "\"result\":null,\"cancel_requested_at\":null,\"merged_into\":null,"
+        "\"output\":null,\"runs\":[]}",
+        "an empty job");
 }
 END_TEST
 

@@ -59,6 +59,8 @@ static const struct {
     {"not even at the limit", OUTCOME_SNOOZED, 3, SETTLE_SNOOZE, false, NOW + SECONDS(30),
      REASON_NONE, true},
     {"a release is not counted", OUTCOME_RELEASED, 3, SETTLE_RELEASE, false, 0, REASON_NONE, true},
+    {"one that nobody can run now is not counted", OUTCOME_ASIDE, 3, SETTLE_ASIDE, false, 0,
+     REASON_NONE, true},
     {"a cancelled job is not counted", OUTCOME_CANCELLED, 3, SETTLE_CANCEL, false, 0, REASON_NONE,
      true},
     {"a type without handler is not the job's fault", OUTCOME_UNHANDLED, 3, SETTLE_FAIL, false, 0,
@@ -243,6 +245,19 @@ START_TEST(a_snooze_ends_between_now_and_the_last_moment)
 }
 END_TEST
 
+START_TEST(what_is_set_aside_says_why_and_since_when)
+{
+    const struct job job = {.due = NOW - 20};
+    struct outcome outcome = outcome_of(OUTCOME_ASIDE);
+
+    outcome.aside = ASIDE_CANNOT_START;
+    outcome.failing_since = NOW - 10;
+    const struct settlement settlement = settlement_decide(&job, &outcome, &rules, NOW, 0);
+    ck_assert_int_eq(settlement.aside, ASIDE_CANNOT_START);
+    ck_assert_int_eq(settlement.aside_since, NOW - 10);
+}
+END_TEST
+
 START_TEST(a_retry_ends_at_the_last_moment_at_the_latest)
 {
     const usec_t endless[] = {USEC_MAX};
@@ -363,6 +378,7 @@ static const struct {
     {SETTLE_RELEASE, 3, "release", RUN_RELEASED},
     {SETTLE_SNOOZE,  4, "snooze",  RUN_SNOOZED},
     {SETTLE_CANCEL,  5, "cancel",  RUN_CANCELLED},
+    {SETTLE_ASIDE,   6, "aside",   RUN_RELEASED},
 };
 /* clang-format on */
 
@@ -381,13 +397,14 @@ START_TEST(a_kind_keeps_its_number_its_word_and_its_place_in_history)
 }
 END_TEST
 
-START_TEST(only_a_release_without_a_run_is_of_what_was_never_started)
+START_TEST(only_what_is_given_back_or_set_aside_without_a_run_was_never_started)
 {
-    for (int kind = SETTLE_ACK; kind <= SETTLE_CANCEL; kind++) {
+    for (int kind = SETTLE_ACK; kind <= SETTLE_ASIDE; kind++) {
         const struct settlement unstarted = {.kind = (enum settlement_kind)kind};
         const struct settlement started = {.kind = (enum settlement_kind)kind, .has_run = true};
 
-        ck_assert_int_eq(settlement_is_unstarted(&unstarted), kind == SETTLE_RELEASE);
+        ck_assert_int_eq(settlement_is_unstarted(&unstarted),
+                         kind == SETTLE_RELEASE || kind == SETTLE_ASIDE);
         ck_assert(!settlement_is_unstarted(&started));
     }
 }
@@ -416,7 +433,8 @@ Suite *settlement_suite(void)
     tcase_add_test(decide, a_retry_ends_at_the_last_moment_at_the_latest);
     tcase_add_test_raise_signal(bugs, limits_that_nobody_resolved_end_the_process, SIGABRT);
     tcase_add_test_raise_signal(bugs, an_outcome_of_no_known_kind_ends_the_process, SIGABRT);
-    tcase_add_test(decide, only_a_release_without_a_run_is_of_what_was_never_started);
+    tcase_add_test(decide, only_what_is_given_back_or_set_aside_without_a_run_was_never_started);
+    tcase_add_test(decide, what_is_set_aside_says_why_and_since_when);
     suite_add_tcase(suite, decide);
 
     tcase_add_loop_test(instead, a_job_that_must_not_run_is_settled_instead, 0, COUNT_OF(checks));

@@ -23,11 +23,13 @@ static const struct {
     {EVENT_FAIL,    "fail",    "...x...."},
     {EVENT_RELEASE, "release", "...x...."},
     {EVENT_SNOOZE,  "snooze",  "...x...."},
+    {EVENT_ASIDE,   "aside",   "...x...."},
     {EVENT_CANCEL,  "cancel",  "xxxxx..."},
     {EVENT_EXPIRE,  "expire",  "...x...."},
     {EVENT_UNBLOCK, "unblock", "..x....."},
     {EVENT_MERGE,   "merge",   "..x....."},
     {EVENT_UPDATE,  "update",  "xxx.x..."},
+    {EVENT_RUN,     "run",     "x...x..."},
     {EVENT_REVIVE,  "revive",  "......xx"},
     {EVENT_REMOVE,  "remove",  ".....xxx"},
 };

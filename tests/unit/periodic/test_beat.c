@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define S(n)   ((n)*USEC_PER_SEC)
-#define SLOTS  3
+#define SLOTS  4
 #define HOLDS  8
 #define WORKER 2             /* its slot and its number */
 #define SERIAL 77            /* of its process */
@@ -42,7 +42,7 @@ static struct pool_scene *begin(void)
     pool->process.nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     ck_assert_int_ge(pool->process.nudge, 0);
     MUST(lease_table_open(HOLDS, &pool->process.leases, &err));
-    MUST(scoreboard_open(SLOTS, &pool->process.scoreboard, &err));
+    MUST(scoreboard_open(SLOTS, 2, &pool->process.scoreboard, &err));
     scoreboard_enter(pool->process.scoreboard, WORKER, "worker 2", WORKER, SERIAL, 4711);
     MUST(beat_new(&pool->process, &pool->beat, &err));
     return pool;
@@ -89,7 +89,8 @@ static struct hold start(struct pool_scene *pool, struct uuid *id_out)
     const struct hold hold = hand_out(pool, id_out);
 
     ck_assert(lease_table_start(pool->process.leases, hold, SERIAL));
-    scoreboard_set_job(pool->process.scoreboard, WORKER, hold, id_out, "test:type");
+    scoreboard_show_jobs(pool->process.scoreboard, WORKER, 1, 1, 0);
+    scoreboard_set_job(pool->process.scoreboard, WORKER, 0, hold, id_out, "test:type");
     return hold;
 }
 
@@ -222,8 +223,8 @@ static void say(struct pool_scene *pool, int percent, const char *text, const ch
 {
     const struct bytes bytes = {(const unsigned char *)output, strlen(output)};
 
-    scoreboard_set_progress(pool->process.scoreboard, WORKER, percent, text);
-    scoreboard_add_output(pool->process.scoreboard, WORKER, bytes);
+    scoreboard_set_progress(pool->process.scoreboard, WORKER, 0, percent, text);
+    scoreboard_add_output(pool->process.scoreboard, WORKER, 0, bytes);
 }
 
 static void expect_told(struct pool_scene *pool, const struct uuid *id, int percent,
@@ -251,6 +252,78 @@ START_TEST(progress_and_output_of_a_run_are_told)
     say(pool, 80, "nearly", "world\n");
     send_beat(pool);
     expect_told(pool, &id, 80, "nearly", "hello\nworld\n");
+}
+END_TEST
+
+static void watch(struct pool_scene *pool, const struct uuid *id)
+{
+    struct watched_job job = {.queue = JOB_QUEUE_DEFAULT};
+    const struct watch watch = {.jobs = &job, .count = id ? 1 : 0, .pools = !id};
+    const usec_t now = store_now(pool->scene.store);
+    struct error err = {0};
+
+    if (id)
+        job.id = *id;
+    MUST(store_watch(pool->scene.store, &watch, now + USEC_PER_HOUR, now, &err));
+}
+
+static void tell_watchers(struct pool_scene *pool)
+{
+    struct error err = {0};
+
+    MUST(beat_tell_watchers(pool->beat, pool->scene.store, &err));
+}
+
+START_TEST(what_somebody_watches_is_told_between_beats)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct uuid id;
+
+    start(pool, &id);
+    say(pool, 1, "begun", "hello\n");
+    send_beat(pool);
+    ck_assert(!beat_is_watched(pool->beat));
+    watch(pool, &id);
+    send_beat(pool);
+    ck_assert(beat_is_watched(pool->beat));
+    say(pool, 40, "half of them", "world\n");
+    tell_watchers(pool);
+    expect_told(pool, &id, 40, "half of them", "hello\nworld\n");
+    say(pool, 41, "a little more", "");
+    tell_watchers(pool);
+    expect_told(pool, &id, 41, "a little more", "hello\nworld\n");
+}
+END_TEST
+
+START_TEST(what_nobody_watches_waits_for_the_next_beat)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct uuid id;
+
+    start(pool, &id);
+    say(pool, 1, "begun", "hello\n");
+    send_beat(pool);
+    say(pool, 40, "half of them", "world\n");
+    tell_watchers(pool);
+    expect_told(pool, &id, 1, "begun", "hello\n");
+    send_beat(pool);
+    expect_told(pool, &id, 40, "half of them", "hello\nworld\n");
+}
+END_TEST
+
+/* There is no store: whoever asked it anything would fail. */
+START_TEST(nothing_is_asked_between_beats_while_there_is_no_news)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct error err = {0};
+    struct uuid id;
+
+    start(pool, &id);
+    watch(pool, &id);
+    say(pool, 1, "begun", "hello\n");
+    send_beat(pool);
+    send_beat(pool);
+    MUST(beat_tell_watchers(pool->beat, NULL, &err));
 }
 END_TEST
 
@@ -285,6 +358,26 @@ START_TEST(a_worker_that_went_on_tells_nothing_of_the_job_before)
 }
 END_TEST
 
+START_TEST(each_of_several_jobs_of_a_worker_tells_its_own)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct scoreboard *board = pool->process.scoreboard;
+    struct uuid first, second;
+
+    start(pool, &first);
+    const struct hold hold = hand_out(pool, &second);
+    ck_assert(lease_table_start(pool->process.leases, hold, SERIAL));
+    scoreboard_show_jobs(board, WORKER, 2, 2, 0);
+    scoreboard_set_job(board, WORKER, 1, hold, &second, "test:type");
+    say(pool, 40, "half of them", "hello\n");
+    scoreboard_set_progress(board, WORKER, 1, 7, "just begun");
+    scoreboard_add_output(board, WORKER, 1, (struct bytes){(const unsigned char *)"hi\n", 3});
+    send_beat(pool);
+    expect_told(pool, &first, 40, "half of them", "hello\n");
+    expect_told(pool, &second, 7, "just begun", "hi\n");
+}
+END_TEST
+
 START_TEST(a_worker_cannot_speak_for_the_run_of_another)
 {
     CLEANUP(end) struct pool_scene *pool = begin();
@@ -293,9 +386,12 @@ START_TEST(a_worker_cannot_speak_for_the_run_of_another)
     const struct hold hold = start(pool, &id);
 
     say(pool, 40, "half of them", "hello\n");
-    scoreboard_enter(board, WORKER - 1, "worker 1", WORKER - 1, SERIAL - 1, 4710);
-    scoreboard_set_job(board, WORKER - 1, hold, &id, "test:type");
-    scoreboard_set_progress(board, WORKER - 1, 99, "all of them");
+    for (size_t liar = WORKER - 1; liar <= WORKER + 1; liar += 2) {
+        scoreboard_enter(board, liar, "worker 1", (int)liar, SERIAL - 1, 4710);
+        scoreboard_show_jobs(board, liar, 1, 1, 0);
+        scoreboard_set_job(board, liar, 0, hold, &id, "test:type");
+        scoreboard_set_progress(board, liar, 0, 99, "all of them");
+    }
     send_beat(pool);
     expect_told(pool, &id, 40, "half of them", "hello\n");
 }
@@ -360,6 +456,21 @@ START_TEST(a_status_is_written_when_it_has_changed)
 }
 END_TEST
 
+START_TEST(who_watches_the_pools_sees_their_status_between_beats)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct uuid id;
+
+    send_beat(pool);
+    watch(pool, NULL);
+    send_beat(pool);
+    ck_assert(beat_is_watched(pool->beat));
+    start(pool, &id);
+    tell_watchers(pool);
+    expect_status(pool, "\"type\":\"test:type\"");
+}
+END_TEST
+
 Suite *beat_suite(void)
 {
     Suite *suite = suite_create("periodic/beat");
@@ -374,12 +485,17 @@ Suite *beat_suite(void)
     tcase_add_test(leases, what_was_settled_when_it_had_run_is_not_lost);
     tcase_add_test(leases, a_cancellation_is_passed_on_once);
     tcase_add_test(runs, progress_and_output_of_a_run_are_told);
+    tcase_add_test(runs, what_somebody_watches_is_told_between_beats);
+    tcase_add_test(runs, what_nobody_watches_waits_for_the_next_beat);
+    tcase_add_test(runs, nothing_is_asked_between_beats_while_there_is_no_news);
     tcase_add_test(runs, what_did_not_arrive_is_told_again);
     tcase_add_test(runs, a_worker_that_went_on_tells_nothing_of_the_job_before);
+    tcase_add_test(runs, each_of_several_jobs_of_a_worker_tells_its_own);
     tcase_add_test(runs, a_worker_cannot_speak_for_the_run_of_another);
     tcase_add_test(pools, the_first_beat_registers_the_pool);
     tcase_add_test(pools, a_pool_that_was_removed_is_there_again);
     tcase_add_test(pools, a_status_is_written_when_it_has_changed);
+    tcase_add_test(pools, who_watches_the_pools_sees_their_status_between_beats);
     suite_add_tcase(suite, leases);
     suite_add_tcase(suite, runs);
     suite_add_tcase(suite, pools);

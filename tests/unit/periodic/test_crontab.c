@@ -164,20 +164,40 @@ START_TEST(a_long_absence_is_made_up_for_in_several_passes)
 }
 END_TEST
 
+START_TEST(a_paused_entry_is_passed_over_and_what_it_missed_is_not_made_up_for)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    CLEANUP(crontab_done) struct crontab crontab = {0};
+    struct cron_config entries[] = {entry("paused", "* * * * *")};
+    struct error err;
+
+    entries[0].catch_up = CATCH_UP_ALL;
+    use(&scene, entries, 1, &crontab);
+    pass(&scene, &crontab, NOON + 1);
+    MUST(store_cron_pause(scene.store, "paused", "kim@web-1", NOON + 2, &err));
+    pass(&scene, &crontab, NOON + S(60));
+    pass(&scene, &crontab, NOON + S(120));
+    ck_assert_uint_eq(count_jobs(&scene), 0);
+    MUST(store_cron_resume(scene.store, "paused", NOON + S(150), &err));
+    pass(&scene, &crontab, NOON + S(180));
+    ck_assert_uint_eq(count_jobs(&scene), 1);
+}
+END_TEST
+
 START_TEST(an_entry_that_is_not_enabled_is_left_alone)
 {
     CLEANUP(scene_close) struct scene scene = scene_open();
     CLEANUP(crontab_done) struct crontab crontab = {0};
     struct cron_config entries[] = {entry("off", "* * * * * *")};
     struct error err;
-    usec_t last, doubted;
+    struct cron_past past;
 
     entries[0].enabled = false;
     use(&scene, entries, 1, &crontab);
     ck_assert_int_eq(pass(&scene, &crontab, NOON), 0);
     ck_assert_int_eq(pass(&scene, &crontab, NOON + S(60)), 0);
-    MUST(store_cron_last(scene.store, "off", NOON, &last, &doubted, &err));
-    ck_assert_int_eq(last, 0);
+    MUST(store_cron_last(scene.store, "off", NOON, &past, &err));
+    ck_assert_int_eq(past.last, 0);
 }
 END_TEST
 
@@ -245,6 +265,7 @@ Suite *crontab_suite(void)
     tcase_add_loop_test(passes, after_three_days_away_catch_up_says_what_is_enqueued, 0,
                         COUNT_OF(absences));
     tcase_add_test(passes, a_long_absence_is_made_up_for_in_several_passes);
+    tcase_add_test(passes, a_paused_entry_is_passed_over_and_what_it_missed_is_not_made_up_for);
     tcase_add_test(passes, an_entry_that_is_not_enabled_is_left_alone);
     tcase_add_test(passes, jobs_with_a_key_coalesce);
     tcase_add_test(passes, an_entry_that_is_refused_stops_no_other_and_is_tried_again);

@@ -41,7 +41,7 @@ static void begin(struct service *service, const char *backend)
     service->config.pool.migrate = true;
     *process = (struct process){
         .name = "service", .config = &service->config, .backend = backend, .control = ends[1]};
-    MUST(scoreboard_open(1, &process->scoreboard, &err));
+    MUST(scoreboard_open(1, 1, &process->scoreboard, &err));
     scoreboard_enter(process->scoreboard, 0, "service", 0, 1, getpid());
     MUST(process_begin(process, &err));
 }

@@ -43,7 +43,7 @@ static void begin(struct service *service, int (*main)(struct process *process))
                                 .control = ends[1],
                                 .nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     MUST(lease_table_open(1, &process->leases, &err));
-    MUST(scoreboard_open(1, &process->scoreboard, &err));
+    MUST(scoreboard_open(1, 1, &process->scoreboard, &err));
     scoreboard_enter(process->scoreboard, 0, process->name, 0, 1, getpid());
     service->pid = fork();
     ck_assert_int_ge(service->pid, 0);

@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "config/config.h"
 #include "process/scoreboard.h"
 #include "suites.h"
 
@@ -17,15 +18,19 @@
 
 #define HEAD    "{\"version\":\"" TH_VERSION "\",\"state\":\"running\",\"processes\":["
 #define SINCE_Z "\"since\":\"2030-01-02T03:04:05.123456Z\""
-#define NO_JOB  "\"job\":null,\"type\":null,\"progress\":null"
+#define NO_JOB  "\"job\":null,\"type\":null,\"progress\":null,\"jobs_running\":null"
+#define TAIL    "],\"heartbeat_ms\":0,\"queues\":[],\"handlers\":[],\"start_failures\":[]}"
 #define JOB     "\"job\":\"0193f0a2-7c1d-7abc-8def-0123456789ab\",\"type\":\"email:send\""
+
+/* Nothing is served and nothing is handled, unless a test says so. */
+static const struct config idle_config;
 
 static void expect(const struct slot *slots, size_t count, const char *rule, const char *json)
 {
-    CLEANUP(buffer_done) struct buffer out = BUFFER(status_limit(count));
+    CLEANUP(buffer_done) struct buffer out = BUFFER(status_limit(&idle_config, count));
     struct error err;
 
-    status_write(slots, count, &out);
+    status_write(&idle_config, slots, count, NULL, &out);
     ck_assert_msg(buffer_ok(&out, &err), "%s", rule);
     ck_assert_msg(strcmp(buffer_str(&out), json) == 0, "%s, not %s", rule, buffer_str(&out));
 }
@@ -44,7 +49,7 @@ static const struct {
     {"a service has neither job nor jobs done",
      {.name = "scheduler", .pid = 12, .state = SLOT_IDLE, .since = SINCE, .jobs_done = 99},
      HEAD "{\"name\":\"scheduler\",\"pid\":12,\"state\":\"idle\"," SINCE_Z "," NO_JOB
-          ",\"jobs_done\":null}]}"},
+          ",\"jobs_done\":null}" TAIL},
     {"an idle worker has done jobs",
      {.name = "worker 3",
       .number = 3,
@@ -53,9 +58,10 @@ static const struct {
       .since = SINCE,
       .jobs_done = 17,
       .type = "email:send",
+      .jobs_running = 1,
       .progress_percent = 40},
      HEAD "{\"name\":\"worker 3\",\"pid\":13,\"state\":\"idle\"," SINCE_Z "," NO_JOB
-          ",\"jobs_done\":17}]}"},
+          ",\"jobs_done\":17}" TAIL},
     {"a running one has a job",
      {.name = "worker 3",
       .number = 3,
@@ -63,9 +69,10 @@ static const struct {
       .state = SLOT_RUNNING,
       .since = SINCE,
       .type = "email:send",
+      .jobs_running = 1,
       .progress_percent = -1},
      HEAD "{\"name\":\"worker 3\",\"pid\":13,\"state\":\"running\"," SINCE_Z "," JOB
-          ",\"progress\":null,\"jobs_done\":0}]}"},
+          ",\"progress\":null,\"jobs_running\":1,\"jobs_done\":0}" TAIL},
     {"which may tell its progress",
      {.name = "worker 3",
       .number = 3,
@@ -73,10 +80,12 @@ static const struct {
       .state = SLOT_RUNNING,
       .since = SINCE,
       .type = "email:send",
+      .jobs_running = 1,
       .progress_percent = 40,
       .progress_text = "half \"of\" them"},
      HEAD "{\"name\":\"worker 3\",\"pid\":13,\"state\":\"running\"," SINCE_Z "," JOB
-          ",\"progress\":{\"percent\":40,\"text\":\"half \\\"of\\\" them\"},\"jobs_done\":0}]}"},
+          ",\"progress\":{\"percent\":40,\"text\":\"half \\\"of\\\" "
+          "them\"},\"jobs_running\":1,\"jobs_done\":0}" TAIL},
     {"with words or without",
      {.name = "worker 3",
       .number = 3,
@@ -84,14 +93,15 @@ static const struct {
       .state = SLOT_RUNNING,
       .since = SINCE,
       .type = "email:send",
+      .jobs_running = 1,
       .progress_percent = 0},
      HEAD "{\"name\":\"worker 3\",\"pid\":13,\"state\":\"running\"," SINCE_Z "," JOB
-          ",\"progress\":{\"percent\":0,\"text\":null},\"jobs_done\":0}]}"},
+          ",\"progress\":{\"percent\":0,\"text\":null},\"jobs_running\":1,\"jobs_done\":0}" TAIL},
     {"a moment that cannot be is left out",
      {.name = "worker 3", .number = 3, .pid = 13, .state = SLOT_IDLE, .since = INT64_MAX},
      HEAD "{\"name\":\"worker 3\",\"pid\":13,\"state\":\"idle\",\"since\":null," NO_JOB
-          ",\"jobs_done\":0}]}"},
-    {"an empty slot is left out", {.name = "worker 3", .state = SLOT_EMPTY}, HEAD "]}"},
+          ",\"jobs_done\":0}" TAIL},
+    {"an empty slot is left out", {.name = "worker 3", .state = SLOT_EMPTY}, HEAD TAIL},
 };
 
 START_TEST(a_process_is_shown_as_its_slot_says)
@@ -121,13 +131,13 @@ START_TEST(the_state_of_the_pool_is_that_of_its_processes)
 {
     struct slot slots[2] = {{.name = "heartbeater", .state = SLOT_IDLE},
                             {.state = pools[_i].state, .is_retiring = pools[_i].is_retiring}};
-    CLEANUP(buffer_done) struct buffer out = BUFFER(status_limit(2));
+    CLEANUP(buffer_done) struct buffer out = BUFFER(status_limit(&idle_config, 2));
 
     char expected[64];
 
     snprintf(expected, sizeof expected, "\"state\":\"%s\",\"processes\"", pools[_i].pool_state);
     snprintf(slots[1].name, sizeof slots[1].name, "%s", pools[_i].name);
-    status_write(slots, 2, &out);
+    status_write(&idle_config, slots, 2, NULL, &out);
     ck_assert_msg(strstr(buffer_str(&out), expected) != NULL, "%s, not %s", pools[_i].rule,
                   buffer_str(&out));
 }
@@ -136,7 +146,7 @@ END_TEST
 START_TEST(the_longest_status_fits)
 {
     struct slot slots[3];
-    CLEANUP(buffer_done) struct buffer out = BUFFER(status_limit(COUNT_OF(slots)));
+    CLEANUP(buffer_done) struct buffer out = BUFFER(status_limit(&idle_config, COUNT_OF(slots)));
     struct error err;
 
     memset(slots, 1, sizeof slots); /* of the bytes that JSON makes the most of */
@@ -144,13 +154,14 @@ START_TEST(the_longest_status_fits)
         slots[i].state = SLOT_RUNNING;
         slots[i].since = INT64_MAX / 1000000;
         slots[i].jobs_done = INT64_MIN;
+        slots[i].jobs_running = INT64_MAX;
         slots[i].pid = INT32_MIN;
         slots[i].progress_percent = INT32_MAX;
         slots[i].name[SCOREBOARD_NAME_SIZE - 1] = '\0';
         slots[i].type[JOB_NAME_MAX] = '\0';
         slots[i].progress_text[SCOREBOARD_TEXT_SIZE - 1] = '\0';
     }
-    status_write(slots, COUNT_OF(slots), &out);
+    status_write(&idle_config, slots, COUNT_OF(slots), NULL, &out);
     ck_assert_msg(buffer_ok(&out, &err), "%s", err.text);
 }
 END_TEST

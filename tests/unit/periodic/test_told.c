@@ -18,15 +18,15 @@ struct seen {
     const char *printed; /* all of it; the tail is the last of it */
 };
 
-static struct slot slot_of(const struct seen *seen)
+static struct slot_job job_of(const struct seen *seen)
 {
-    struct slot slot = {.hold = seen->hold, .progress_percent = seen->percent};
+    struct slot_job job = {.hold = seen->hold, .progress_percent = seen->percent};
 
-    snprintf(slot.progress_text, sizeof slot.progress_text, "%s", seen->text);
-    slot.output_total = strlen(seen->printed);
-    slot.output_length = strlen(seen->printed);
-    memcpy(slot.output, seen->printed, slot.output_length);
-    return slot;
+    snprintf(job.progress_text, sizeof job.progress_text, "%s", seen->text);
+    job.output_total = strlen(seen->printed);
+    job.output_length = strlen(seen->printed);
+    memcpy(job.output, seen->printed, job.output_length);
+    return job;
 }
 
 #define RUN                                                                                        \
@@ -97,12 +97,12 @@ static const struct {
 
 START_TEST(each_thing_is_told_once)
 {
-    const struct slot before = slot_of(&cases[_i].before), now = slot_of(&cases[_i].now);
+    const struct slot_job before = job_of(&cases[_i].before), now = job_of(&cases[_i].now);
     struct lease_beat beat = {.progress_percent = -1};
     struct told told = {0};
 
     if (cases[_i].any)
-        told_remember(&told, &before);
+        told_remember(&told, &before, false);
     told_compare(&told, &now, &beat);
     ck_assert_msg((beat.progress_percent >= 0) == cases[_i].tells_progress, "%s", cases[_i].rule);
     ck_assert_msg((beat.output.data != NULL) == cases[_i].tells_output, "%s", cases[_i].rule);
@@ -112,11 +112,11 @@ END_TEST
 START_TEST(what_is_told_is_what_the_slot_says)
 {
     const struct seen seen = {RUN, 40, "half", "hello"};
-    const struct slot slot = slot_of(&seen);
+    const struct slot_job job = job_of(&seen);
     const struct told nothing = {0};
     struct lease_beat beat = {.progress_percent = -1};
 
-    told_compare(&nothing, &slot, &beat);
+    told_compare(&nothing, &job, &beat);
     ck_assert_int_eq(beat.progress_percent, 40);
     ck_assert_str_eq(beat.progress_text, "half");
     ck_assert_uint_eq(beat.output.length, 5);
@@ -129,11 +129,11 @@ static const char *const no_words[] = {"", "\xff", "cut in two: \xc3"};
 START_TEST(a_progress_without_words_has_no_text)
 {
     const struct seen seen = {RUN, 40, no_words[_i], ""};
-    const struct slot slot = slot_of(&seen);
+    const struct slot_job job = job_of(&seen);
     const struct told nothing = {0};
     struct lease_beat beat = {.progress_percent = -1};
 
-    told_compare(&nothing, &slot, &beat);
+    told_compare(&nothing, &job, &beat);
     ck_assert_int_eq(beat.progress_percent, 40);
     ck_assert_ptr_null(beat.progress_text);
 }

@@ -66,17 +66,17 @@ static struct hold put(const char *payload)
 /* The next one that nobody had, claimed and read. */
 static const char *take(struct rack *from, uint32_t worker)
 {
-    struct hold hold;
+    struct rack_head head;
     struct task task;
-    bool is_in_socket;
 
-    if (!rack_next(from, leases, &hold, &is_in_socket))
+    if (!rack_look(from, leases, &head))
         return "nothing";
-    if (is_in_socket)
+    rack_pass(from);
+    if (head.is_in_socket)
         return "in the socket";
-    ck_assert(lease_table_start(leases, hold, worker));
-    ck_assert_msg(rack_read(from, hold, &arena, &task, &err), "%s", err.text);
-    ck_assert(hold_equal(task.hold, hold));
+    ck_assert(lease_table_start(leases, head.hold, worker));
+    ck_assert_msg(rack_read(from, head.hold, &arena, &task, &err), "%s", err.text);
+    ck_assert(hold_equal(task.hold, head.hold));
     return (const char *)task.payload.data;
 }
 
@@ -129,15 +129,41 @@ START_TEST(a_task_that_is_too_large_is_refused_and_keeps_its_turn_by_a_note)
 {
     char payload[2048];
     struct task task = {.hold = hand(), .type = "t", .queue = "q"};
+    struct rack_head head;
 
     memset(payload, 'x', sizeof payload);
     task.payload = (struct bytes){(const unsigned char *)payload, sizeof payload};
     ck_assert(!rack_put(rack, &task));
     ck_assert(!rack_has_more(rack));
-    rack_note(rack, task.hold);
+    task.handler = 7;
+    rack_note(rack, &task);
     put("next");
+    ck_assert(rack_look(rack, leases, &head));
+    ck_assert_uint_eq(head.handler, 7);
     ck_assert_str_eq(take(rack, WORKER), "in the socket");
     ck_assert_str_eq(take(rack, WORKER), "next");
+}
+END_TEST
+
+START_TEST(a_task_is_shown_until_it_is_passed_or_somebody_has_it)
+{
+    const struct task task = {.hold = hand(), .type = "t", .queue = "q", .handler = 3};
+    struct rack_head head;
+
+    ck_assert(rack_put(rack, &task));
+    const struct hold next = put("next");
+    for (int i = 0; i < 2; i++) {
+        ck_assert(rack_look(rack, leases, &head));
+        ck_assert(hold_equal(head.hold, task.hold));
+        ck_assert_uint_eq(head.handler, 3);
+        ck_assert(rack_has_more(rack));
+    }
+    ck_assert(lease_table_start(leases, task.hold, WORKER));
+    ck_assert(rack_look(rack, leases, &head));
+    ck_assert(hold_equal(head.hold, next));
+    ck_assert_uint_eq(head.handler, 0);
+    rack_pass(rack);
+    ck_assert(!rack_look(rack, leases, &head));
 }
 END_TEST
 
@@ -176,22 +202,21 @@ struct count {
 static void eat(struct count *count, uint32_t worker)
 {
     for (;;) {
-        struct hold hold;
+        struct rack_head head;
         struct task task;
-        bool is_in_socket;
 
-        if (!rack_next(rack, leases, &hold, &is_in_socket) ||
-            !lease_table_start(leases, hold, worker)) {
+        if (!rack_look(rack, leases, &head) || !lease_table_start(leases, head.hold, worker)) {
             sched_yield(); /* on a busy machine the others have to get on */
             continue;
         }
-        ck_assert(rack_read(rack, hold, &arena, &task, &err));
+        rack_pass(rack);
+        ck_assert(rack_read(rack, head.hold, &arena, &task, &err));
         if (task.execution == TASKS)
             _exit(0);
         atomic_fetch_add(&count->taken[task.execution], 1);
         arena_done(&arena);
         arena = (struct arena){0};
-        lease_table_finish(leases, hold, worker);
+        lease_table_finish(leases, head.hold, worker);
     }
 }
 
@@ -259,6 +284,7 @@ Suite *rack_suite(void)
     suite_add_tcase(suite, order);
 
     tcase_add_checked_fixture(others, setup, teardown);
+    tcase_add_test(others, a_task_is_shown_until_it_is_passed_or_somebody_has_it);
     tcase_add_test(others, one_count_of_the_bell_is_for_one_sleeper);
     tcase_add_test_raise_signal(others, a_worker_cannot_write_to_it, SIGSEGV);
     tcase_add_test(others, each_task_is_taken_once_by_one_of_many);

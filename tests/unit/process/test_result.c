@@ -4,9 +4,12 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "post.h"
+#include "process/memory_file.h"
 #include "suites.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #define BYTES(text)                                                                                \
@@ -92,6 +95,9 @@ static const struct {
                      .output = BYTES(""),
                      .run = {.error = "x", .exit_code = JOB_NO_EXIT_CODE}},
      }},
+    {"progress with a word",
+     {.outcome = {.has_progress = true, .progress_percent = 40, .progress_text = "half"}}},
+    {"and without", {.outcome = {.has_progress = true, .progress_percent = 0}}},
     {"an error is sent once", {.outcome = {.error = same, .run = {.error = same}}}},
     {"an error of the run alone", {.outcome = {.run = {.error = same}}}},
     {"an error of the outcome alone",
@@ -129,6 +135,9 @@ static void expect_result(const struct result *a, const struct result *b, const 
     ck_assert_int_eq(a->outcome.snooze_for, b->outcome.snooze_for);
     expect_bytes(a->outcome.result, b->outcome.result, rule);
     expect_bytes(a->outcome.output, b->outcome.output, rule);
+    ck_assert_msg(a->outcome.has_progress == b->outcome.has_progress, "%s", rule);
+    ck_assert_int_eq(a->outcome.progress_percent, b->outcome.progress_percent);
+    ck_assert_msg(text_equal(a->outcome.progress_text, b->outcome.progress_text), "%s", rule);
     expect_run(&a->outcome.run, &b->outcome.run, rule);
     ck_assert_int_eq(a->could_not_start, b->could_not_start);
 }
@@ -171,6 +180,73 @@ START_TEST(four_of_the_largest_results_fit_the_socket)
     }
     ck_assert(result_take(post.far, 4, &post.err));
     leave(&largest);
+}
+END_TEST
+
+/* Looked at twice: by the dispatcher that dies, and by the next one. */
+START_TEST(a_mebibyte_of_output_arrives_and_stays_until_it_is_taken_off)
+{
+    const struct bytes output = {(unsigned char *)text_of(JOB_OUTPUT_MAX, 'o'), JOB_OUTPUT_MAX};
+    const struct result result = {.hold = {7, 7}, .outcome.output = output};
+
+    leave(&result);
+    leave_number(8);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_msg(look() == DELIVERY_DONE, "%s", post.err.text);
+        expect_result(&got, &result, "a mebibyte");
+        ck_assert(result_rewind(post.far, &post.err));
+    }
+    expect_number(7);
+    ck_assert(result_take(post.far, 1, &post.err));
+    expect_number(8);
+}
+END_TEST
+
+START_TEST(more_output_than_any_job_may_leave_is_refused)
+{
+    const size_t length = JOB_OUTPUT_MAX + 1;
+    const struct result result = {
+        .outcome.output = {(unsigned char *)text_of(length, 'o'), length}};
+
+    leave(&result);
+    leave_number(8);
+    ck_assert_int_eq(look(), DELIVERY_FAILED);
+    ck_assert_str_eq(post.err.text, "a result with 1048577 bytes of output");
+    expect_number(8);
+}
+END_TEST
+
+/* It is all that the dispatcher has of whether reading it ends. */
+START_TEST(a_file_that_is_not_sealed_is_refused)
+{
+    const int fd = memfd_create("output", MFD_CLOEXEC);
+    struct arena other = {0};
+    struct bytes text;
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, "text", 4), 4);
+    ck_assert(!memory_file_read("output", fd, 4, &other, &text, &post.err));
+    ck_assert_str_eq(post.err.text, "output: its file is not a sealed one in memory");
+    close(fd);
+    arena_done(&other);
+}
+END_TEST
+
+START_TEST(where_no_file_can_be_had_the_end_of_the_output_arrives)
+{
+    char *text = text_of(JOB_OUTPUT_MAX, 'o');
+    const struct result result = {.hold = {7, 7},
+                                  .outcome.output = {(unsigned char *)text, JOB_OUTPUT_MAX}};
+    struct rlimit before;
+
+    text[JOB_OUTPUT_MAX - 1] = '!';
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, before.rlim_max}), 0);
+    leave(&result);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    expect_number(7);
+    ck_assert_uint_eq(got.outcome.output.length, MEMORY_FILE_FROM);
+    ck_assert_int_eq(got.outcome.output.data[MEMORY_FILE_FROM - 1], '!');
 }
 END_TEST
 
@@ -409,6 +485,10 @@ Suite *result_suite(void)
     tcase_add_checked_fixture(passing, setup, teardown);
     tcase_add_loop_test(passing, a_result_arrives_as_it_was_sent, 0, COUNT_OF(results));
     tcase_add_test(passing, four_of_the_largest_results_fit_the_socket);
+    tcase_add_test(passing, a_mebibyte_of_output_arrives_and_stays_until_it_is_taken_off);
+    tcase_add_test(passing, more_output_than_any_job_may_leave_is_refused);
+    tcase_add_test(passing, a_file_that_is_not_sealed_is_refused);
+    tcase_add_test(passing, where_no_file_can_be_had_the_end_of_the_output_arrives);
     tcase_add_test(passing, a_result_that_is_too_large_is_not_sent);
     suite_add_tcase(suite, passing);
 

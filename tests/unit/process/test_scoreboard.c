@@ -6,22 +6,27 @@
 #include "process/scoreboard.h"
 #include "suites.h"
 
+#include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SLOTS 3
-#define OWN   1
+#define SLOTS  3
+#define OWN    1
+#define PLACES 2
+#define PLACE  1
 
 static struct scoreboard *board;
 static struct slot slot;
+static struct slot_job job;
 static struct error err;
 
 static void setup(void)
 {
-    ck_assert_msg(scoreboard_open(SLOTS, &board, &err), "%s", err.text);
+    ck_assert_msg(scoreboard_open(SLOTS, PLACES, &board, &err), "%s", err.text);
     scoreboard_enter(board, OWN, "worker 3", 3, 4000000000u, 4711);
 }
 
@@ -43,9 +48,10 @@ static struct bytes bytes_of(const char *text)
 
 static void start_job(void)
 {
-    const struct uuid job = {{1, 2, 3}};
+    const struct uuid id = {{1, 2, 3}};
 
-    scoreboard_set_job(board, OWN, (struct hold){7, 8}, &job, "email:send");
+    scoreboard_show_jobs(board, OWN, 1, PLACE + 1, PLACE);
+    scoreboard_set_job(board, OWN, PLACE, (struct hold){7, 8}, &id, "email:send");
 }
 
 static void expect_no_job(void)
@@ -57,8 +63,13 @@ static void expect_no_job(void)
     ck_assert_str_eq(slot.type, "");
     ck_assert_int_eq(slot.progress_percent, -1);
     ck_assert_str_eq(slot.progress_text, "");
-    ck_assert_uint_eq(slot.output_total, 0);
-    ck_assert_uint_eq(slot.output_length, 0);
+    ck_assert_uint_eq(slot.jobs_running, 0);
+    ck_assert_uint_eq(slot.place_extent, 0);
+}
+
+static void read_job(void)
+{
+    ck_assert(scoreboard_read_job(board, OWN, PLACE, &job));
 }
 
 START_TEST(slots_that_nobody_uses_are_not_counted)
@@ -133,8 +144,8 @@ END_TEST
 START_TEST(a_running_job_is_shown_until_another_state_begins)
 {
     start_job();
-    scoreboard_set_progress(board, OWN, 40, "resizing");
-    scoreboard_add_output(board, OWN, bytes_of("hello"));
+    scoreboard_set_progress(board, OWN, PLACE, 40, "resizing");
+    scoreboard_add_output(board, OWN, PLACE, bytes_of("hello"));
     scoreboard_count(board, OWN, 12);
     read_own();
     ck_assert_int_eq(slot.state, SLOT_RUNNING);
@@ -144,13 +155,14 @@ START_TEST(a_running_job_is_shown_until_another_state_begins)
     ck_assert_str_eq(slot.type, "email:send");
     ck_assert_int_eq(slot.progress_percent, 40);
     ck_assert_str_eq(slot.progress_text, "resizing");
-    ck_assert_uint_eq(slot.output_total, 5);
-    ck_assert_mem_eq(slot.output, "hello", 5);
+    ck_assert_uint_eq(slot.jobs_running, 1);
     ck_assert_int_eq(slot.jobs_done, 12);
+    read_job();
+    ck_assert_uint_eq(job.output_total, 5);
+    ck_assert_mem_eq(job.output, "hello", 5);
 
-    scoreboard_set_state(board, OWN, SLOT_RUNNING);
-    read_own();
-    ck_assert_int_eq(slot.progress_percent, 40);
+    scoreboard_end_job(board, OWN, PLACE);
+    ck_assert(!scoreboard_read_job(board, OWN, PLACE, &job));
     scoreboard_set_state(board, OWN, SLOT_IDLE);
     expect_no_job();
     ck_assert_int_eq(slot.jobs_done, 12);
@@ -161,15 +173,16 @@ END_TEST
 START_TEST(a_job_begins_without_the_progress_of_the_last_one)
 {
     start_job();
-    scoreboard_set_progress(board, OWN, 40, "resizing");
-    scoreboard_add_output(board, OWN, bytes_of("hello"));
+    scoreboard_set_progress(board, OWN, PLACE, 40, "resizing");
+    scoreboard_add_output(board, OWN, PLACE, bytes_of("hello"));
     start_job();
     read_own();
     ck_assert_int_eq(slot.progress_percent, -1);
     ck_assert_str_eq(slot.progress_text, "");
-    ck_assert_uint_eq(slot.output_length, 0);
-    ck_assert_uint_eq(slot.output_total, 0);
-    scoreboard_set_progress(board, OWN, 5, NULL);
+    read_job();
+    ck_assert_uint_eq(job.output_length, 0);
+    ck_assert_uint_eq(job.output_total, 0);
+    scoreboard_set_progress(board, OWN, PLACE, 5, NULL);
     read_own();
     ck_assert_str_eq(slot.progress_text, "");
 }
@@ -183,13 +196,13 @@ START_TEST(a_text_that_is_too_long_is_cut_between_two_characters)
         text[i] = i % 2 == 0 ? '\xc3' : '\xa4';
     text[sizeof text - 2] = '\0';
     start_job();
-    scoreboard_set_progress(board, OWN, 1, text);
+    scoreboard_set_progress(board, OWN, PLACE, 1, text);
     read_own();
     ck_assert_uint_eq(strlen(slot.progress_text), SCOREBOARD_TEXT_SIZE - 2);
 
     memset(text, 'x', SCOREBOARD_TEXT_SIZE);
     text[SCOREBOARD_TEXT_SIZE] = '\0';
-    scoreboard_set_progress(board, OWN, 1, text);
+    scoreboard_set_progress(board, OWN, PLACE, 1, text);
     read_own();
     ck_assert_uint_eq(strlen(slot.progress_text), SCOREBOARD_TEXT_SIZE - 1);
     scoreboard_enter(board, OWN, text, 0, 1, 1);
@@ -209,19 +222,19 @@ START_TEST(the_last_of_the_output_is_kept_in_order)
         all[i] = (unsigned char)(i % 251);
     start_job();
     while (total + pieces[_i] <= sizeof all && total < 20000) {
-        scoreboard_add_output(board, OWN, (struct bytes){all + total, pieces[_i]});
+        scoreboard_add_output(board, OWN, PLACE, (struct bytes){all + total, pieces[_i]});
         total += pieces[_i];
-        scoreboard_add_output(board, OWN, (struct bytes){all + total, 7});
+        scoreboard_add_output(board, OWN, PLACE, (struct bytes){all + total, 7});
         total += 7;
-        read_own();
+        read_job();
         const size_t kept = total < SCOREBOARD_TAIL_SIZE ? total : SCOREBOARD_TAIL_SIZE;
-        ck_assert_uint_eq(slot.output_total, total);
-        ck_assert_uint_eq(slot.output_length, kept);
-        ck_assert_mem_eq(slot.output, all + total - kept, kept);
+        ck_assert_uint_eq(job.output_total, total);
+        ck_assert_uint_eq(job.output_length, kept);
+        ck_assert_mem_eq(job.output, all + total - kept, kept);
     }
-    scoreboard_add_output(board, OWN, (struct bytes){0});
-    read_own();
-    ck_assert_uint_eq(slot.output_total, total);
+    scoreboard_add_output(board, OWN, PLACE, (struct bytes){0});
+    read_job();
+    ck_assert_uint_eq(job.output_total, total);
 }
 END_TEST
 
@@ -266,17 +279,19 @@ START_TEST(a_board_without_slots_is_refused)
 {
     struct scoreboard *none = NULL;
 
-    ck_assert(!scoreboard_open(0, &none, &err));
+    ck_assert(!scoreboard_open(0, PLACES, &none, &err));
     ck_assert_int_eq(err.code, TH_E_INVALID);
-    ck_assert(!scoreboard_open(SIZE_MAX, &none, &err));
+    ck_assert(!scoreboard_open(SIZE_MAX, PLACES, &none, &err));
+    ck_assert(!scoreboard_open(SLOTS, 0, &none, &err));
+    ck_assert(!scoreboard_open(SLOTS, SIZE_MAX, &none, &err));
     ck_assert_ptr_null(none);
 }
 END_TEST
 
 /* ---- a worker gone wrong ---- */
 
-/* Its own slot, as it lies in shared memory. */
-static struct slot *find_slot(const char *name)
+/* A text, as it lies in shared memory. */
+static char *find_text(const char *text)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
     char line[512], rights[5];
@@ -287,7 +302,7 @@ static struct slot *find_slot(const char *name)
     while (!found && fgets(line, sizeof line, maps)) {
         if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, rights) == 3 &&
             strcmp(rights, "rw-s") == 0)
-            found = memmem((void *)from, to - from, name, strlen(name));
+            found = memmem((void *)from, to - from, text, strlen(text));
     }
     fclose(maps);
     ck_assert_ptr_nonnull(found);
@@ -296,17 +311,25 @@ static struct slot *find_slot(const char *name)
 
 START_TEST(what_is_read_is_safe_to_print_whatever_was_written)
 {
-    struct slot *raw = find_slot("worker 3");
+    start_job();
+    struct slot *raw = (void *)find_text("worker 3");
+    struct slot_job *raw_job = (void *)(find_text("email:send") - offsetof(struct slot_job, type));
 
     memset(raw->name, 'x', sizeof raw->name);
-    memset(raw->type, 'x', sizeof raw->type);
-    memset(raw->progress_text, 'x', sizeof raw->progress_text);
-    raw->output_length = SIZE_MAX;
+    memset(raw_job->type, 'x', sizeof raw_job->type);
+    memset(raw_job->progress_text, 'x', sizeof raw_job->progress_text);
+    raw_job->output_length = SIZE_MAX;
+    raw->place_extent = SIZE_MAX;
     read_own();
     ck_assert_uint_eq(strlen(slot.name), SCOREBOARD_NAME_SIZE - 1);
     ck_assert_uint_eq(strlen(slot.type), JOB_NAME_MAX);
     ck_assert_uint_eq(strlen(slot.progress_text), SCOREBOARD_TEXT_SIZE - 1);
-    ck_assert_uint_eq(slot.output_length, SCOREBOARD_TAIL_SIZE);
+    ck_assert_uint_eq(slot.place_extent, PLACES);
+    read_job();
+    ck_assert_uint_eq(job.output_length, SCOREBOARD_TAIL_SIZE);
+    raw->shown = SIZE_MAX;
+    read_own();
+    ck_assert_str_eq(slot.type, "");
     raw->state = (enum slot_state)(SLOT_STOPPING + 1);
     ck_assert(!scoreboard_read(board, OWN, &slot));
     raw->state = (enum slot_state) - 1;
@@ -386,25 +409,26 @@ static void write_forever(void)
 
     for (uint32_t number = 0;; number++) {
         const struct hold hold = {number, number};
-        struct uuid job;
+        struct uuid id;
 
-        memset(&job, (int)number, sizeof job);
-        scoreboard_set_job(board, OWN, hold, &job, number % 2 == 0 ? "even" : "odd");
+        memset(&id, (int)number, sizeof id);
+        scoreboard_show_jobs(board, OWN, 1, PLACE + 1, PLACE);
+        scoreboard_set_job(board, OWN, PLACE, hold, &id, number % 2 == 0 ? "even" : "odd");
         memset(output, (int)number, sizeof output);
-        scoreboard_add_output(board, OWN, (struct bytes){output, sizeof output});
+        scoreboard_add_output(board, OWN, PLACE, (struct bytes){output, sizeof output});
     }
 }
 
 static void expect_whole(void)
 {
-    const uint32_t number = slot.hold.entry;
+    const uint32_t number = job.hold.entry;
 
-    ck_assert_uint_eq(slot.hold.generation, number);
-    for (size_t i = 0; i < sizeof slot.job.bytes; i++)
-        ck_assert_uint_eq(slot.job.bytes[i], (unsigned char)number);
-    ck_assert_str_eq(slot.type, number % 2 == 0 ? "even" : "odd");
-    for (size_t i = 0; i < slot.output_length; i++) {
-        if (slot.output[i] != (unsigned char)number)
+    ck_assert_uint_eq(job.hold.generation, number);
+    for (size_t i = 0; i < sizeof job.job.bytes; i++)
+        ck_assert_uint_eq(job.job.bytes[i], (unsigned char)number);
+    ck_assert_str_eq(job.type, number % 2 == 0 ? "even" : "odd");
+    for (size_t i = 0; i < job.output_length; i++) {
+        if (job.output[i] != (unsigned char)number)
             ck_abort_msg("byte %zu of the output is of another job", i);
     }
 }
@@ -426,45 +450,108 @@ static void kill_writer(pid_t pid)
 
 static bool has_job(void)
 {
-    return scoreboard_read(board, OWN, &slot) && slot.state == SLOT_RUNNING;
+    return scoreboard_read_job(board, OWN, PLACE, &job);
 }
 
-START_TEST(a_reader_sees_whole_slots_only)
+/* On a busy machine the writer may share our core: it gets on only if we let it. */
+static void wait_for_job(void)
+{
+    while (!has_job())
+        sched_yield();
+}
+
+START_TEST(a_reader_sees_whole_jobs_only)
 {
     const pid_t pid = start_writer();
 
-    for (int seen = 0; seen < 2000;) {
-        if (!has_job())
-            continue;
+    for (int seen = 0; seen < 2000; seen++) {
+        wait_for_job();
         expect_whole();
-        seen++;
     }
     kill_writer(pid);
 }
 END_TEST
 
 /* Most of the writer's time is between the two ends of a change, so this is soon the case. */
-static void leave_a_slot_half_written(void)
+static void leave_a_job_half_written(void)
 {
     do {
         scoreboard_enter(board, OWN, "worker 3", 3, 1, 1);
         const pid_t pid = start_writer();
-        while (!has_job()) {
-        }
+        wait_for_job();
         kill_writer(pid);
-    } while (scoreboard_read(board, OWN, &slot));
+    } while (has_job());
+}
+
+START_TEST(a_job_whose_owner_was_killed_at_writing_is_unreadable_until_the_next_one_begins)
+{
+    leave_a_job_half_written();
+    ck_assert(!has_job());
+    scoreboard_leave(board, OWN);
+    ck_assert(!has_job());
+    scoreboard_enter(board, OWN, "worker 3", 3, 2, 2);
+    expect_no_job();
+    ck_assert_uint_eq(slot.serial, 2);
+    start_job();
+    read_own();
+    ck_assert_str_eq(slot.type, "email:send");
+}
+END_TEST
+
+/* The number that a killed owner leaves odd. */
+static void leave_a_slot_half_written(void)
+{
+    uint32_t *sequence = (void *)(find_text("worker 3") - sizeof(usec_t));
+
+    *sequence |= 1;
+    ck_assert(!scoreboard_read(board, OWN, &slot));
 }
 
 START_TEST(a_slot_whose_owner_was_killed_at_writing_is_unreadable_until_the_next_one_enters)
 {
     leave_a_slot_half_written();
-    ck_assert(!scoreboard_read(board, OWN, &slot));
     scoreboard_enter(board, OWN, "worker 3", 3, 2, 2);
     expect_no_job();
     ck_assert_uint_eq(slot.serial, 2);
     scoreboard_set_state(board, OWN, SLOT_IDLE);
     read_own();
     ck_assert_int_eq(slot.state, SLOT_IDLE);
+}
+END_TEST
+
+/* One of several, with none at the places before it. */
+START_TEST(what_a_dead_worker_ran_is_not_the_next_ones)
+{
+    start_job();
+    scoreboard_leave(board, OWN);
+    scoreboard_enter(board, OWN, "worker 3", 3, 2, 2);
+    scoreboard_show_jobs(board, OWN, 1, PLACES, 0);
+    ck_assert(!scoreboard_read_job(board, OWN, 0, &job));
+    ck_assert(!scoreboard_read_job(board, OWN, PLACE, &job));
+}
+END_TEST
+
+START_TEST(the_job_that_is_shown_is_one_of_several)
+{
+    const struct uuid id = {{9}};
+
+    start_job();
+    scoreboard_show_jobs(board, OWN, 2, PLACES, PLACE);
+    scoreboard_set_job(board, OWN, 0, (struct hold){3, 4}, &id, "younger");
+    read_own();
+    ck_assert_uint_eq(slot.jobs_running, 2);
+    ck_assert_str_eq(slot.type, "email:send");
+    const usec_t since = slot.since;
+
+    scoreboard_end_job(board, OWN, PLACE);
+    read_own();
+    ck_assert_msg(slot.type[0] == '\0', "it has ended, and nobody else is shown yet");
+    scoreboard_show_jobs(board, OWN, 1, 1, 0);
+    read_own();
+    ck_assert_str_eq(slot.type, "younger");
+    ck_assert_int_eq(slot.since, since);
+    ck_assert(scoreboard_read_job(board, OWN, 0, &job));
+    ck_assert(hold_equal(job.hold, (struct hold){3, 4}));
 }
 END_TEST
 
@@ -507,7 +594,11 @@ Suite *scoreboard_suite(void)
     tcase_add_test(sharing, a_restricted_process_can_write_its_own_slot_and_read_the_others);
     tcase_add_loop_test(sharing, a_restricted_process_that_writes_the_slot_of_another_ends, 0, 1);
     tcase_add_loop_test(sharing, a_restricted_process_that_writes_the_slot_of_another_ends, 2, 3);
-    tcase_add_test(sharing, a_reader_sees_whole_slots_only);
+    tcase_add_test(writing, the_job_that_is_shown_is_one_of_several);
+    tcase_add_test(writing, what_a_dead_worker_ran_is_not_the_next_ones);
+    tcase_add_test(sharing, a_reader_sees_whole_jobs_only);
+    tcase_add_test(sharing,
+                   a_job_whose_owner_was_killed_at_writing_is_unreadable_until_the_next_one_begins);
     tcase_add_test(
         sharing, a_slot_whose_owner_was_killed_at_writing_is_unreadable_until_the_next_one_enters);
     tcase_add_test(sharing, a_slot_whose_owner_was_killed_at_writing_can_be_left);

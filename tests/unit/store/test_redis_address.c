@@ -160,6 +160,36 @@ START_TEST(sentinels_have_users_of_their_own)
 }
 END_TEST
 
+static const struct {
+    const char *rule, *url;
+    struct redis_tls_settings tls;
+} secured[] = {
+    {"plain text is not", "redis://h?prefix=x", {0}},
+    {"the system's authorities", "rediss://h", {.wanted = true}},
+    {"sentinels too", "rediss+sentinel://s/jobs/1", {.wanted = true}},
+    {"authorities of its own",
+     "rediss://h?cafile=/a%26b.pem",
+     {true, "/a&b.pem", NULL, NULL, NULL}},
+    {"who we are, in one file", "rediss://h?cert=c.pem", {true, NULL, "c.pem", NULL, NULL}},
+    {"in two", "rediss://h:1,g:2?key=k&cert=c&prefix=x", {true, NULL, "c", "k", NULL}},
+    {"another name", "rediss://10.0.0.1?servername=db", {true, NULL, NULL, NULL, "db"}},
+};
+
+START_TEST(tls_is_what_the_scheme_says)
+{
+    CLEANUP(redis_address_done) struct redis_address address = {0};
+    const struct redis_tls_settings *expected = &secured[_i].tls;
+    struct error err = {0};
+
+    ck_assert_msg(parse(secured[_i].url, &address, &err), "%s: %s", secured[_i].rule, err.text);
+    ck_assert_msg(address.tls.wanted == expected->wanted, "%s", secured[_i].rule);
+    ck_assert_msg(same(address.tls.cafile, expected->cafile), "%s", secured[_i].rule);
+    ck_assert_msg(same(address.tls.cert, expected->cert), "%s", secured[_i].rule);
+    ck_assert_msg(same(address.tls.key, expected->key), "%s", secured[_i].rule);
+    ck_assert_msg(same(address.tls.servername, expected->servername), "%s", secured[_i].rule);
+}
+END_TEST
+
 #define WRITE          "write redis://[user:password@]host:6379/0"
 #define WRITE_SENTINEL "write redis+sentinel://host:26379,host:26379/master-name/0"
 
@@ -188,6 +218,13 @@ static const struct {
     {"redis://ada@db", "redis://ada@db: a user needs a password: " WRITE},
     {"redis://@db", "redis://@db: a user needs a password: " WRITE},
     {"redis://a,", "redis://a,: names no host: " WRITE},
+    {"rediss://", "rediss://: names no host: write rediss://[user:password@]host:6379/0"},
+    {"rediss+sentinel://s", "rediss+sentinel://s: does not say what the sentinels call the server: "
+                            "write rediss+sentinel://host:26379,host:26379/master-name/0"},
+    {"redis://db?cafile=x",
+     "redis://db?cafile=x: cafile is for TLS: write rediss in place of redis"},
+    {"rediss://db?cafile=", "rediss://db?cafile=: cafile is empty"},
+    {"rediss://db?key=k", "rediss://db?key=k: a key needs its certificate: add cert=FILE"},
     {"redis+sentinel://s", "redis+sentinel://s: does not say what the sentinels call the "
                            "server: " WRITE_SENTINEL},
     {"redis+sentinel://s/", "redis+sentinel://s/: does not say what the sentinels call the "
@@ -271,6 +308,7 @@ Suite *redis_address_suite(void)
                         COUNT_OF(sentinels));
     tcase_add_test(group, several_nodes_of_a_cluster_may_be_named);
     tcase_add_loop_test(group, sentinels_have_users_of_their_own, 0, COUNT_OF(sentinel_logins));
+    tcase_add_loop_test(group, tls_is_what_the_scheme_says, 0, COUNT_OF(secured));
     tcase_add_loop_test(group, options_are_our_own, 0, COUNT_OF(options));
     tcase_add_loop_test(group, what_cannot_be_meant_is_refused_in_one_sentence, 0,
                         COUNT_OF(refusals));

@@ -38,6 +38,7 @@ static void show(const struct answer *answer, struct job_list *jobs_out)
         text_of(answer->end),
         {.type = REDIS_REPLY_ARRAY, .elements = 2, .element = details},
         {.type = REDIS_REPLY_ARRAY, .elements = 1, .element = runs},
+        {.type = REDIS_REPLY_ARRAY},
     };
     redisReply *elements[COUNT_OF(fields)];
     redisReply reply = {

@@ -30,6 +30,11 @@ static const struct {
      "the end\nof another", true},
     {"unless there are no more", "the end\n", "the end\nof another", "of another", false},
     {"but then all of them have to agree", "an end\n", "end\nof another", "end\nof another", true},
+    {"a longer tail may begin before the one that was seen", LINE "x", "before" LINE "xnew", "new",
+     false},
+    {"of repetition within it the last counts", LINE "x", "y" LINE "xy" LINE "xnew", "new", false},
+    {"a few bytes within it are a coincidence", "the end\n", "at the end\nof it",
+     "at the end\nof it", true},
     {"a tail that became short is another one", LINE LINE, "abc", "abc", true},
     {"output that is gone is no news", "abc", NULL, "", false},
 };
@@ -73,37 +78,6 @@ START_TEST(windows_of_one_stream_put_it_together_again)
 }
 END_TEST
 
-static const struct {
-    const char *rule;
-    const char *end;
-    size_t whole;
-} ends[] = {
-    {"nothing is whole", "", 0},
-    {"ASCII is whole", "abc", 3},
-    {"a character of two bytes is", "caf\xc3\xa9", 5},
-    {"half of it is not", "caf\xc3", 3},
-    {"a character of three bytes is", "\xe2\x82\xac", 3},
-    {"two thirds of it are not", "a\xe2\x82", 1},
-    {"nor is one", "a\xe2", 1},
-    {"a character of four bytes is", "\xf0\x9f\x9a\xa2", 4},
-    {"three quarters of it are not", "a\xf0\x9f\x9a", 1},
-    {"a byte that no character begins with waits for nothing", "a\xff", 2},
-    {"nor do bytes that continue nothing", "a\x82\x82", 3},
-    {"nor more of them than a character has", "\x82\x82\x82\x82", 4},
-    {"nor a character with too much behind it", "\xc3\xa9\xa9", 3},
-    {"nothing but a beginning waits", "\xe2", 0},
-};
-
-START_TEST(half_a_character_is_left_for_the_next_look)
-{
-    struct bytes end = bytes_of(ends[_i].end);
-    struct bytes whole = growth_whole(end);
-
-    ck_assert_ptr_eq(whole.data, end.data);
-    ck_assert_msg(whole.length == ends[_i].whole, "%s: %zu", ends[_i].rule, whole.length);
-}
-END_TEST
-
 Suite *growth_suite(void)
 {
     Suite *suite = suite_create("thctl/growth");
@@ -111,7 +85,6 @@ Suite *growth_suite(void)
 
     tcase_add_loop_test(growth, what_was_not_seen_is_new, 0, COUNT_OF(growths));
     tcase_add_test(growth, windows_of_one_stream_put_it_together_again);
-    tcase_add_loop_test(growth, half_a_character_is_left_for_the_next_look, 0, COUNT_OF(ends));
     suite_add_tcase(suite, growth);
     return suite;
 }

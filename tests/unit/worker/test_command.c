@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/gist.h"
 #include "base/text.h"
 #include "process/account.h"
 #include "process/loop.h"
@@ -12,6 +13,7 @@
 #include "worker/command.h"
 #include "worker/execution.h"
 #include "worker/output.h"
+#include "worker/tail.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -73,6 +75,7 @@ static void begin(void)
         .execution = 1,
         .payload = {(const unsigned char *)"{}", 2},
         .timeout = LONG_TIME,
+        .output_size = TAIL_SIZE,
         .kill_grace = LONG_TIME,
         .started_at = 5,
         .worker = 3,
@@ -303,20 +306,36 @@ START_TEST(the_last_4_kib_are_kept_and_all_is_counted)
     command.result_is_stdout = true;
     const struct outcome *outcome = run_script("head -c 100000 /dev/zero | tr '\\0' x; echo end");
 
-    ck_assert_uint_eq(outcome->result.length, OUTPUT_TAIL_SIZE);
-    ck_assert_uint_eq(outcome->output.length, OUTPUT_TAIL_SIZE);
-    ck_assert_mem_eq(outcome->output.data + OUTPUT_TAIL_SIZE - 5, "xend\n", 5);
+    ck_assert_uint_eq(outcome->result.length, TAIL_SIZE);
+    ck_assert_uint_eq(outcome->output.length, TAIL_SIZE);
+    ck_assert_mem_eq(outcome->output.data + TAIL_SIZE - 5, "xend\n", 5);
     ck_assert_uint_eq(report.output_bytes, 100004);
 }
 END_TEST
 
-START_TEST(the_error_ends_with_the_last_4_kib_of_stderr)
+START_TEST(the_error_has_the_first_kib_of_stderr_and_the_last_three)
 {
     const struct outcome *outcome =
         run_script("head -c 100000 /dev/zero | tr '\\0' x >&2; echo end >&2; exit 1");
 
-    ck_assert_uint_eq(strlen(outcome->error), strlen("exit code 1: ") + OUTPUT_TAIL_SIZE - 1);
+    const char *left_out = "\n[... 95908 bytes left out ...]\n";
+
+    ck_assert_uint_eq(strlen(outcome->error),
+                      strlen("exit code 1: ") + strlen(left_out) + GIST_HEAD + GIST_TAIL - 1);
+    ck_assert_ptr_eq(strstr(outcome->error, left_out),
+                     outcome->error + strlen("exit code 1: ") + GIST_HEAD);
     ck_assert_str_eq(outcome->error + strlen(outcome->error) - 4, "xend");
+}
+END_TEST
+
+START_TEST(what_is_wrong_on_descriptor_3_is_seen_in_the_output)
+{
+    const struct outcome *outcome = run_script("printf hello; sleep 0.1; echo 'result {bad' >&3");
+    const char *expected = "hello\nthd: the result on descriptor 3 is no JSON: {bad\n";
+
+    ck_assert_int_eq(outcome->kind, OUTCOME_DONE);
+    ck_assert_uint_eq(outcome->output.length, strlen(expected));
+    ck_assert_mem_eq(outcome->output.data, expected, strlen(expected));
 }
 END_TEST
 
@@ -327,8 +346,8 @@ START_TEST(lines_progress_and_garbage_are_told_as_they_come)
     ck_assert_ptr_nonnull(strstr(buffer_str(&heard), "1:one|"));
     ck_assert_ptr_nonnull(strstr(buffer_str(&heard), "2:two|"));
     ck_assert_ptr_nonnull(strstr(buffer_str(&heard), "40 half|"));
-    ck_assert_ptr_nonnull(strstr(buffer_str(&heard), "not understood on descriptor 3: what|"));
-    ck_assert_ptr_null(strstr(buffer_str(&heard), ": is|"));
+    ck_assert_ptr_nonnull(strstr(buffer_str(&heard), "not understood on descriptor 3: what ("));
+    ck_assert_ptr_nonnull(strstr(buffer_str(&heard), "not understood on descriptor 3: is ("));
     ck_assert_int_eq(report.progress_percent, 40);
     ck_assert_str_eq(report.progress_text, "half");
 }
@@ -421,8 +440,9 @@ Suite *command_suite(void)
     tcase_add_checked_fixture(runs, begin, finish);
     tcase_add_loop_test(runs, a_result_comes_from_where_the_handler_says, 0, COUNT_OF(results));
     tcase_add_test(runs, the_last_4_kib_are_kept_and_all_is_counted);
-    tcase_add_test(runs, the_error_ends_with_the_last_4_kib_of_stderr);
+    tcase_add_test(runs, the_error_has_the_first_kib_of_stderr_and_the_last_three);
     tcase_add_test(runs, lines_progress_and_garbage_are_told_as_they_come);
+    tcase_add_test(runs, what_is_wrong_on_descriptor_3_is_seen_in_the_output);
     tcase_add_test(runs, nobody_needs_to_listen);
     tcase_add_test(runs, the_payload_is_on_stdin_and_nowhere_else);
     tcase_add_test(runs, a_run_is_recorded);

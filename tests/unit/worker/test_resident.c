@@ -12,6 +12,7 @@
 #include "worker/output.h"
 #include "worker/resident.h"
 #include "worker/resident_line.h"
+#include "worker/tail.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -66,6 +67,7 @@ static void begin(void)
     plan = (struct resident_plan){
         .name = "report:*",
         .argv = fixture,
+        .concurrency = 1,
         .command = {.account = &account, .umask = SPAWN_KEEP},
     };
     job = (struct handler_job){
@@ -78,6 +80,7 @@ static void begin(void)
         .execution = 1,
         .payload_is_json = true,
         .timeout = LONG_TIME,
+        .output_size = TAIL_SIZE,
         .kill_grace = LONG_TIME,
         .started_at = 5,
         .worker = 3,
@@ -101,7 +104,7 @@ static const struct outcome *run_bytes(struct bytes payload)
 {
     handler_report_done(&report);
     job.payload = payload;
-    ck_assert_msg(resident_run(resident, &job, &listener, &report, &err), "%s", err.text);
+    ck_assert_msg(resident_run(resident, &plan, &job, &listener, &report, &err), "%s", err.text);
     return &report.outcome;
 }
 
@@ -253,7 +256,7 @@ static const struct {
     {"no JSON", "{\"do\":\"raw\",\"with\":\"Loading...\\n\"}",
      "resident report:* wrote a line that is no answer: line 1, column 1: expected an object: Loading..."},
     {"a line for another job", "{\"do\":\"raw\",\"with\":\"{\\\"id\\\":\\\"x\\\",\\\"ok\\\":true}\\n\"}",
-     "resident report:* wrote a line that is no answer: is for another job: 'x': {\"id\":"},
+     "resident report:* wrote a line that is no answer: is for a job that it does not have: 'x': {\"id\":"},
     {"a member that cannot be", "{\"do\":\"raw\",\"with\":\"{\\\"id\\\":\\\"ID\\\",\\\"ok\\\":7}\\n\"}",
      "resident report:* wrote a line that is no answer: 'ok' is neither true nor false: {\"id\":"},
     {"a line without an end", "{\"do\":\"flood\"}",
@@ -415,7 +418,7 @@ START_TEST(a_megabyte_on_stderr_is_bounded)
 {
     listener.line = NULL;
     run("{\"do\":\"flood_errors\"}");
-    ck_assert_uint_eq(report.outcome.output.length, OUTPUT_TAIL_SIZE);
+    ck_assert_uint_eq(report.outcome.output.length, TAIL_SIZE);
     ck_assert_uint_eq(report.output_bytes, (uint64_t)14 << 20);
 }
 END_TEST

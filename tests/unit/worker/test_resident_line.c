@@ -107,8 +107,8 @@ START_TEST(an_answer_is_understood)
     struct answer answer;
     struct error err;
 
-    ck_assert_msg(resident_line_read(bytes_of(answers[_i].line), ID, &arena, &answer, &err),
-                  "%s: %s", answers[_i].rule, err.text);
+    ck_assert_msg(resident_line_read(bytes_of(answers[_i].line), &arena, &answer, &err), "%s: %s",
+                  answers[_i].rule, err.text);
     ck_assert_msg(answer.kind == answers[_i].kind, "%s, not %d", answers[_i].rule, answer.kind);
     ck_assert_msg(same(answer.result, answers[_i].result), "%s", answers[_i].rule);
     ck_assert_msg(text_equal(answer.error, answers[_i].error), "%s", answers[_i].rule);
@@ -133,7 +133,6 @@ static const struct {
     {"{\"ok\":true}", "has no id"},
     {"{\"id\":null,\"ok\":true}", "has no id"},
     {"{\"id\":7,\"ok\":true}", "the id is no text"},
-    {"{\"id\":\"x\",\"ok\":true}", "is for another job: 'x'"},
     {SAY("\"result\":1"), "has neither 'ok' nor 'progress'"},
     {SAY("\"ok\":null"), "has neither 'ok' nor 'progress'"},
     {SAY("\"ok\":1"), "'ok' is neither true nor false"},
@@ -151,13 +150,35 @@ static const struct {
     {SAY("\"progress\":400,\"ok\":true"), "'progress' is no whole number from 0 to 100"},
 };
 
+START_TEST(a_wish_to_stop_is_one_line)
+{
+    CLEANUP(buffer_done) struct buffer line = BUFFER(4096);
+
+    resident_line_cancel(ID, &line);
+    ck_assert_str_eq(buffer_str(&line), "{\"id\":\"" ID "\",\"cancel\":true}\n");
+}
+END_TEST
+
+START_TEST(whom_it_is_about_is_told_of_a_line_that_is_no_answer_as_well)
+{
+    CLEANUP(arena_done) struct arena arena = {0};
+    struct answer answer;
+    struct error err;
+
+    ck_assert(!resident_line_read(bytes_of(SAY("\"ok\":7")), &arena, &answer, &err));
+    ck_assert_str_eq(answer.id, ID);
+    ck_assert(!resident_line_read(bytes_of("{\"ok\":7}"), &arena, &answer, &err));
+    ck_assert_ptr_null(answer.id);
+}
+END_TEST
+
 START_TEST(a_line_that_is_no_answer_is_refused_with_the_reason)
 {
     CLEANUP(arena_done) struct arena arena = {0};
     struct answer answer;
     struct error err;
 
-    ck_assert_msg(!resident_line_read(bytes_of(faults[_i].line), ID, &arena, &answer, &err), "%s",
+    ck_assert_msg(!resident_line_read(bytes_of(faults[_i].line), &arena, &answer, &err), "%s",
                   faults[_i].line);
     ck_assert_int_eq(err.code, TH_E_INVALID);
     ck_assert_msg(text_starts_with(err.text, faults[_i].problem), "%s: %s, not %s", faults[_i].line,
@@ -175,7 +196,7 @@ START_TEST(a_result_has_its_limit)
 
     buffer_printf(&line, "{\"id\":\"" ID "\",\"ok\":true,\"result\":\"%*d\"}",
                   (int)JOB_RESULT_MAX - 2 + excess, 1);
-    const bool is_fine = resident_line_read(bytes_of(buffer_str(&line)), ID, &arena, &answer, &err);
+    const bool is_fine = resident_line_read(bytes_of(buffer_str(&line)), &arena, &answer, &err);
     ck_assert_int_eq(is_fine, excess == 0);
     if (!is_fine)
         ck_assert_str_eq(err.text, "the result has 65537 bytes; 65536 are allowed");
@@ -190,6 +211,8 @@ Suite *resident_line_suite(void)
 
     tcase_add_loop_test(write, a_job_is_one_line, 0, COUNT_OF(tasks));
     tcase_add_loop_test(read, an_answer_is_understood, 0, COUNT_OF(answers));
+    tcase_add_test(read, a_wish_to_stop_is_one_line);
+    tcase_add_test(read, whom_it_is_about_is_told_of_a_line_that_is_no_answer_as_well);
     tcase_add_loop_test(read, a_line_that_is_no_answer_is_refused_with_the_reason, 0,
                         COUNT_OF(faults));
     tcase_add_loop_test(read, a_result_has_its_limit, 0, 2);

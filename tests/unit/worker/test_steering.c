@@ -74,9 +74,13 @@ static const struct {
     {"no newline at the end", "dead x", STEERING_DEAD, 0, "x", -1, "", NULL, 0},
     {"carriage returns and empty lines", "\r\n\nsnooze 1s\r\n", STEERING_SNOOZE, S(1), "", -1, "",
      NULL, 0},
-    {"garbage is told once", "what\nis\nthis\nsnooze 1s\n", STEERING_SNOOZE, S(1), "", -1, "", NULL,
-     1},
-    {"words are whole", "deadly x\nDEAD\n", STEERING_NONE, 0, "", -1, "", NULL, 1},
+    {"each problem is told", "what\nis\nthis\nsnooze 1s\n", STEERING_SNOOZE, S(1), "", -1, "", NULL,
+     3},
+    {"but not all of many", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\n", STEERING_NONE, 0, "", -1, "",
+     NULL, STEERING_PROBLEMS_MAX},
+    {"a result that is no JSON is told and kept", "result {bad\n", STEERING_NONE, 0, "", -1, "",
+     "{bad", 1},
+    {"words are whole", "deadly x\nDEAD\n", STEERING_NONE, 0, "", -1, "", NULL, 2},
     {"bytes that are no text", "dead \xff\n", STEERING_NONE, 0, "", -1, "", NULL, 1},
 };
 
@@ -135,7 +139,7 @@ START_TEST(a_result_has_at_most_64_kib)
     for (size_t more = 1; more < 20; more++)
         say_result(&steering, JOB_RESULT_MAX + more);
     ck_assert_uint_eq(steering.result.length, JOB_RESULT_MAX);
-    ck_assert_int_eq(garbage_count, 1);
+    ck_assert_int_eq(garbage_count, STEERING_PROBLEMS_MAX);
 }
 END_TEST
 
@@ -152,7 +156,7 @@ START_TEST(a_line_without_end_is_garbage_and_memory_stays_bounded)
     steering_add(&steering, bytes_of("\nsnooze 1s\n"));
     ck_assert_int_eq(steering.verdict, STEERING_SNOOZE);
     ck_assert_int_eq(garbage_count, 1);
-    ck_assert_str_eq(last_problem, "a line on descriptor 3 is too long");
+    ck_assert_str_eq(last_problem, "a line on descriptor 3 is over 64 KiB: it is ignored");
 }
 END_TEST
 
@@ -177,7 +181,8 @@ START_TEST(every_progress_is_told_and_garbage_is_quoted)
     steering_add(&steering, bytes_of("progress 1\nprogress 2 x\nbl\x01"
                                      "ah\n"));
     ck_assert_int_eq(progress_count, 2);
-    ck_assert_str_eq(last_problem, "not understood on descriptor 3: bl\\x01ah");
+    ck_assert_str_eq(last_problem, "not understood on descriptor 3: bl\\x01ah "
+                                   "(the words are progress, result, snooze and dead)");
 }
 END_TEST
 

@@ -2,6 +2,7 @@
 -- other table that has its seq:
 --
 --     ready      the queues themselves, in the order of reserving
+--     aside      ready, but nobody can run them now: reserving does not look here
 --     waiting    scheduled, blocked and retry
 --     lease      running: the lease is the state, so neither can be without the other
 --     ended      done, dead and cancelled
@@ -32,8 +33,13 @@ CREATE TABLE queue (
     queue_id int PRIMARY KEY,
     name text COLLATE "C" NOT NULL UNIQUE,
     paused_at bigint,
+    paused_by text,
+    -- What done_total and failed_total were together when somebody hid the queue. It is hidden while
+    -- they are that and it has no job.
+    hidden_totals bigint,
     -- No lease of this queue ends before this moment: a reserve before it need not look for leases
-    -- that ran out, so leases need no index by expiry. NULL: none is running.
+    -- that ran out, so leases need no index by expiry. NULL: none is running. A lease that somebody
+    -- else had locked when it was to be taken back may have ended before: this is the next look at it.
     next_expiry bigint,
     spent_until bigint, -- what was started is paid for up to here (job/rate.h); NULL: never had a rate
     awaited boolean NOT NULL DEFAULT false -- somebody found it full and waits for the bell
@@ -66,6 +72,8 @@ CREATE TABLE counted (
     done bigint,
     dead bigint,
     cancelled bigint,
+    no_handler bigint, -- of those that are ready, aside for this reason
+    cannot_start bigint,
     done_total bigint, -- ever, whatever became of them
     failed_total bigint
 );
@@ -101,6 +109,22 @@ CREATE TABLE ready (
     traces boolean NOT NULL, -- as in lease
     PRIMARY KEY (queue_id, priority, due, seq)
 );
+
+CREATE TABLE aside (
+    seq bigint PRIMARY KEY,
+    queue_id int NOT NULL,
+    why smallint NOT NULL CHECK (why IN (1, 2)),
+    type text COLLATE "C" NOT NULL,
+    priority smallint NOT NULL,
+    due bigint NOT NULL,
+    since bigint NOT NULL,
+    error bytea
+);
+
+-- To bring them back in their order, to find those that have waited too long, and for people.
+CREATE INDEX aside_by_place ON aside (queue_id, why, type, priority, due, seq);
+CREATE INDEX aside_by_age ON aside (queue_id, why, type, since, seq);
+CREATE INDEX aside_by_due ON aside (queue_id, due, seq);
 
 CREATE TABLE waiting (
     state smallint NOT NULL CHECK (state IN (0, 2, 4)),
@@ -220,13 +244,23 @@ CREATE TABLE pool (
 
 CREATE TABLE cron (
     name text COLLATE "C" PRIMARY KEY,
-    slot bigint NOT NULL -- the last one that was enqueued
+    slot bigint NOT NULL, -- the last one that was enqueued
+    paused_at bigint,
+    paused_by text
+) WITH (fillfactor = 50);
+
+-- Whom somebody looks at, until when: a few rows, for seconds. The nil id stands for the pools.
+CREATE UNLOGGED TABLE watch (
+    id uuid PRIMARY KEY,
+    until bigint NOT NULL
 ) WITH (fillfactor = 50);
 
 -- Rows come and go by the million in tables that stay small: vacuum by number, not by share.
 ALTER TABLE ready SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
     autovacuum_vacuum_cost_delay = 0, autovacuum_vacuum_insert_threshold = -1);
 ALTER TABLE waiting SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
+    autovacuum_vacuum_cost_delay = 0, autovacuum_vacuum_insert_threshold = -1);
+ALTER TABLE aside SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
     autovacuum_vacuum_cost_delay = 0, autovacuum_vacuum_insert_threshold = -1);
 ALTER TABLE lease SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
     autovacuum_vacuum_cost_delay = 0, autovacuum_vacuum_insert_threshold = -1);
@@ -242,6 +276,7 @@ SELECT j.seq, j.id, j.type,
     CASE
         WHEN l.seq IS NOT NULL THEN 3::smallint
         WHEN e.seq IS NOT NULL THEN e.state
+        WHEN a.seq IS NOT NULL THEN 1::smallint
         WHEN EXISTS (SELECT 1 FROM ready r WHERE r.queue_id = j.queue_id
             AND r.priority = j.priority AND r.due = j.due AND r.seq = j.seq) THEN 1::smallint
         ELSE (SELECT w.state FROM waiting w WHERE w.state IN (0, 2, 4)
@@ -255,12 +290,14 @@ SELECT j.seq, j.id, j.type,
     e.ended_at, coalesce(l.token, e.token) AS token, l.expires_at,
     coalesce(l.pool, e.pool) AS pool, coalesce(l.worker, e.worker) AS worker,
     coalesce(l.cancel_requested_at, e.cancel_requested_at) AS cancel_requested_at,
-    e.merged_into, d.last_error, d.failed_at, d.reason,
+    e.merged_into, coalesce(a.error, d.last_error) AS last_error, d.failed_at, d.reason,
     CASE WHEN e.state = 5 THEN e.exit_code ELSE d.exit_code END AS exit_code,
     CASE WHEN e.state = 5 THEN NULL ELSE d.signal END AS signal,
-    d.progress_percent, d.progress_text, d.result, d.output
+    d.progress_percent, d.progress_text, d.result, d.output, a.why AS aside,
+    a.since AS aside_since
 FROM job j
     LEFT JOIN queue q ON q.queue_id = j.queue_id
     LEFT JOIN lease l ON l.queue_id = j.queue_id AND l.seq = j.seq
     LEFT JOIN ended e ON e.seq = j.seq
+    LEFT JOIN aside a ON a.seq = j.seq
     LEFT JOIN detail d ON d.seq = j.seq;

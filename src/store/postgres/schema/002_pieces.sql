@@ -9,7 +9,7 @@
 --     4  a turn to pick       advisory   exchange
 --     5  keys                 row        (queue, key)
 --     6  idempotency records  row        (queue, key)
---     7  where jobs stand     row        ready, waiting, lease, ended (seq)
+--     7  where jobs stand     row        ready, aside, waiting, lease, ended (seq)
 --     8  the jobs themselves, detail, run: only by who has 7
 --     9  rows of queue        row        at the end (number); before, only by who has 3 alone
 --
@@ -166,7 +166,8 @@ CREATE TYPE standing AS (
     seq bigint, id uuid, queue_id int, type text, priority smallint, due bigint, run_at bigint,
     timeout bigint, max_attempts int, max_stalls int, attempts int, stalls int, key text,
     update_flags smallint, state smallint, executions bigint, token bytea, expires_at bigint,
-    pool text, worker int, started_at bigint, cancel_requested_at bigint, ended_by smallint
+    pool text, worker int, started_at bigint, cancel_requested_at bigint, ended_by smallint,
+    aside smallint, aside_since bigint, aside_error bytea -- ready jobs that are aside: see place_add()
 );
 
 CREATE FUNCTION standing_of(seq_ bigint) RETURNS standing LANGUAGE sql STABLE AS $$
@@ -176,6 +177,7 @@ CREATE FUNCTION standing_of(seq_ bigint) RETURNS standing LANGUAGE sql STABLE AS
         CASE
             WHEN l.seq IS NOT NULL THEN 3::smallint
             WHEN e.seq IS NOT NULL THEN e.state
+            WHEN a.seq IS NOT NULL THEN 1::smallint
             WHEN EXISTS (SELECT 1 FROM ready r WHERE r.queue_id = j.queue_id
                 AND r.priority = j.priority AND r.due = j.due AND r.seq = j.seq) THEN 1::smallint
             ELSE (SELECT w.state FROM waiting w WHERE w.state IN (0, 2, 4)
@@ -184,10 +186,11 @@ CREATE FUNCTION standing_of(seq_ bigint) RETURNS standing LANGUAGE sql STABLE AS
         coalesce(l.execution, e.executions, j.executions), coalesce(l.token, e.token), l.expires_at,
         coalesce(l.pool, e.pool), coalesce(l.worker, e.worker),
         coalesce(l.started_at, e.started_at),
-        coalesce(l.cancel_requested_at, e.cancel_requested_at), e.ended_by
+        coalesce(l.cancel_requested_at, e.cancel_requested_at), e.ended_by, a.why, a.since, a.error
     FROM job j
         LEFT JOIN lease l ON l.queue_id = j.queue_id AND l.seq = j.seq
         LEFT JOIN ended e ON e.seq = j.seq
+        LEFT JOIN aside a ON a.seq = j.seq
     WHERE j.seq = seq_;
 $$;
 
@@ -259,6 +262,8 @@ BEGIN
         EXIT WHEN FOUND;
         PERFORM FROM waiting WHERE state IN (0, 2, 4) AND due = held.due AND seq = seq_ FOR UPDATE;
         EXIT WHEN FOUND;
+        PERFORM FROM aside WHERE seq = seq_ FOR UPDATE;
+        EXIT WHEN FOUND;
         PERFORM FROM ended WHERE seq = seq_ FOR UPDATE;
         EXIT WHEN FOUND;
     END LOOP;
@@ -266,18 +271,16 @@ BEGIN
 END $$;
 
 -- All of these jobs, in the order that everybody keeps who needs several: first their keys, which are
--- answered for let_go_all().
-CREATE FUNCTION hold_all(ids uuid[]) RETURNS keyed[] LANGUAGE plpgsql AS $$
-DECLARE
-    keys keyed[];
+-- answered for let_go_all(). The seqs are those of the ids: one that is removed and comes again meanwhile
+-- is another job, which would be held out of order, so it is none of them.
+CREATE FUNCTION hold_all(ids uuid[], OUT seqs bigint[], OUT keys keyed[]) LANGUAGE plpgsql AS $$
 BEGIN
+    seqs := ARRAY(SELECT seq_of(u.id) FROM unnest(ids) WITH ORDINALITY u (id, n) ORDER BY u.n);
     SELECT array_agg(twins_lock(k.queue_id, k.key)) INTO keys FROM (
-        SELECT j.queue_id, j.key FROM unnest(ids) u (id)
-            CROSS JOIN LATERAL (SELECT queue_id, key FROM job WHERE job.id = u.id OFFSET 0) j
+        SELECT j.queue_id, j.key FROM unnest(seqs) u (seq)
+            CROSS JOIN LATERAL (SELECT queue_id, key FROM job WHERE job.seq = u.seq OFFSET 0) j
         WHERE j.key IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2) k;
-    PERFORM hold(h.seq) FROM (
-        SELECT seq_of(u.id) AS seq FROM unnest(ids) u (id) GROUP BY 1 ORDER BY 1) h;
-    RETURN keys;
+    PERFORM hold(h.seq) FROM (SELECT u.seq FROM unnest(seqs) u (seq) GROUP BY 1 ORDER BY 1) h;
 END $$;
 
 CREATE FUNCTION let_go_all(keys keyed[]) RETURNS void LANGUAGE sql AS $$
@@ -329,10 +332,22 @@ BEGIN
         CASE WHEN state_ = 6 THEN change END, CASE WHEN state_ = 7 THEN change END);
 END $$;
 
--- The place that the job's row and st.state say.
+-- So many more of the ready ones are aside for this reason, or fewer.
+CREATE FUNCTION count_aside(queue_id_ int, why_ int, change bigint) RETURNS void
+LANGUAGE sql AS $$
+    INSERT INTO counted (queue_id, no_handler, cannot_start)
+    VALUES (queue_id_, CASE WHEN why_ = 1 THEN change END, CASE WHEN why_ = 2 THEN change END);
+$$;
+
+-- The place that the job's row, st.state and st.aside say.
 CREATE FUNCTION place_add(st standing) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    IF st.state = 1 THEN
+    IF st.aside IS NOT NULL THEN
+        INSERT INTO aside (seq, queue_id, why, type, priority, due, since, error)
+        VALUES (st.seq, st.queue_id, st.aside, st.type, st.priority, st.due, st.aside_since,
+            st.aside_error);
+        PERFORM count_aside(st.queue_id, st.aside, 1);
+    ELSIF st.state = 1 THEN
         PERFORM ring_later();
         INSERT INTO ready (queue_id, priority, due, seq, keyed, traces)
         VALUES (st.queue_id, st.priority, st.due, st.seq, st.key IS NOT NULL,
@@ -346,7 +361,14 @@ END $$;
 
 CREATE FUNCTION place_remove(st standing) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    IF st.state = 1 THEN
+    IF st.aside IS NOT NULL THEN
+        DELETE FROM aside WHERE seq = st.seq;
+        IF FOUND THEN
+            PERFORM count_aside(st.queue_id, st.aside, -1);
+            PERFORM count_state(st.queue_id, 1, -1);
+        END IF;
+        RETURN;
+    ELSIF st.state = 1 THEN
         DELETE FROM ready WHERE queue_id = st.queue_id AND priority = st.priority
             AND due = st.due AND seq = st.seq;
     ELSE
@@ -513,7 +535,11 @@ BEGIN
     UPDATE job SET due = st.due, run_at = st.run_at, attempts = st.attempts, stalls = st.stalls,
         executions = st.executions
     WHERE seq = st.seq;
-    st.state := CASE WHEN moved THEN state_when_due(st.due, now_) ELSE state_ END;
+    st.state := state_;
+    IF moved THEN
+        st.state := state_when_due(st.due, now_);
+        st.aside := NULL;
+    END IF;
     PERFORM place_add(st);
 END $$;
 

@@ -7,7 +7,8 @@ CREATE TYPE job_spec AS (
     update_flags smallint, idempotency_key text, idempotency_expires bigint, payload bytea
 );
 
-CREATE TYPE enqueued AS (id uuid, state smallint, existed boolean, updated boolean);
+-- What became of a job that was to come in. One with a conflict must not: its caller raises the sentence.
+CREATE TYPE enqueued AS (id uuid, state smallint, existed boolean, updated boolean, conflict text);
 
 CREATE FUNCTION standing_of_spec(spec job_spec, queue_id_ int, now_ bigint) RETURNS standing
 LANGUAGE plpgsql AS $$
@@ -46,6 +47,7 @@ BEGIN
         UPDATE job SET encoding = spec.encoding, payload = spec.payload WHERE seq = st.seq;
     END IF;
     PERFORM place_remove(twin);
+    st.aside := NULL; -- who meets it next sees whether it can be run now
     -- A blocked one is still to be merged into the running one: what its own enqueue asked for must
     -- not be lost because a later one asked for less.
     PERFORM write_merge(st, CASE WHEN twin.state = 2
@@ -55,7 +57,7 @@ BEGIN
 END $$;
 
 CREATE FUNCTION answer_existing(id_ uuid) RETURNS enqueued LANGUAGE sql STABLE AS $$
-    SELECT id_, coalesce(state_of(id_), 5::smallint), true, false;
+    SELECT id_, coalesce(state_of(id_), 5::smallint), true, false, NULL;
 $$;
 
 CREATE FUNCTION enqueue_new(spec job_spec, st standing, twins keyed, now_ bigint)
@@ -81,12 +83,17 @@ BEGIN
         twins.waiting := st.seq;
         PERFORM twins_store(twins);
     END IF;
-    RETURN (st.id, st.state, false, false)::enqueued;
+    RETURN (st.id, st.state, false, false, NULL)::enqueued;
 END $$;
 
--- One job. Conflicts are raised as TH001 and change nothing; the label comes before their sentence.
-CREATE FUNCTION enqueue_one(spec job_spec, now_ bigint, label text) RETURNS enqueued
-LANGUAGE plpgsql AS $$
+CREATE FUNCTION key_conflict(spec job_spec, twin standing) RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT format('key ''%s'' of queue ''%s'' %s with type ''%s'': a job of type ''%s'' cannot %s',
+        spec.key, spec.queue, CASE WHEN twin.state = 3 THEN 'runs' ELSE 'waits' END, twin.type,
+        spec.type, CASE WHEN twin.state = 3 THEN 'wait for it' ELSE 'update it' END);
+$$;
+
+-- One job.
+CREATE FUNCTION enqueue_one(spec job_spec, now_ bigint) RETURNS enqueued LANGUAGE plpgsql AS $$
 DECLARE
     queue_id_ int := queue_make(spec.queue);
     st standing := standing_of_spec(spec, queue_id_, now_);
@@ -124,21 +131,22 @@ BEGIN
     IF spec.key IS NOT NULL THEN
         twin := standing_of(coalesce(twins.waiting, twins.running));
         IF twin.type <> spec.type THEN
-            RAISE EXCEPTION USING ERRCODE = 'TH001', MESSAGE = label || format(
-                'key ''%s'' of queue ''%s'' %s with type ''%s'': a job of type ''%s'' cannot %s',
-                spec.key, spec.queue, CASE WHEN twin.state = 3 THEN 'runs' ELSE 'waits' END,
-                twin.type, spec.type,
-                CASE WHEN twin.state = 3 THEN 'wait for it' ELSE 'update it' END);
+            RETURN (NULL, NULL, false, false, key_conflict(spec, twin))::enqueued;
         END IF;
         IF twin.state <> 3 THEN
             state_ := update_waiting(twin, spec, st, now_);
             UPDATE idempotency SET id = twin.id
             WHERE queue_id = queue_id_ AND key = spec.idempotency_key;
-            RETURN (twin.id, state_, false, true)::enqueued;
+            RETURN (twin.id, state_, false, true, NULL)::enqueued;
         END IF;
     END IF;
     RETURN enqueue_new(spec, st, twins, now_);
 END $$;
+
+-- Which of several a sentence is about.
+CREATE FUNCTION item_label(n bigint, total int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN total = 1 THEN '' ELSE 'job ' || n || ': ' END;
+$$;
 
 CREATE FUNCTION idempotency_lock(queue_id_ int, key_ text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -147,32 +155,49 @@ BEGIN
     ON CONFLICT (queue_id, key) DO UPDATE SET expires_at = record.expires_at;
 END $$;
 
--- Several, in order, all or none. All keys are locked first, then all idempotency records, each in one
--- order, so that two such calls cannot wait for each other. A record that is made for this has expired
--- already, so it counts only when enqueue_one() makes it the job's.
-CREATE FUNCTION enqueue_items(specs json, now_ bigint)
+-- Several, in order, all or none: the first conflict is the last answer. All keys are locked first, then all
+-- idempotency records, each in one order, so that two such calls cannot wait for each other. A record
+-- that is made for this has expired already, so it counts only when enqueue_one() makes it the job's.
+CREATE FUNCTION enqueue_specs(specs job_spec[], now_ bigint)
 RETURNS SETOF enqueued LANGUAGE plpgsql AS $$
 DECLARE
-    spec job_spec;
-    n int := 0;
-    total int := json_array_length(specs);
     keys keyed[];
+    spec job_spec;
+    answer enqueued;
 BEGIN
-    IF total > 1 THEN
+    IF cardinality(specs) > 1 THEN
         SELECT array_agg(twins_lock(k.queue_id, k.key)) INTO keys FROM (
-            SELECT queue_make(s.queue) AS queue_id, s.key
-            FROM json_populate_recordset(NULL::job_spec, specs) s
+            SELECT queue_make(s.queue) AS queue_id, s.key FROM unnest(specs) s
             WHERE s.key IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2) k;
         PERFORM idempotency_lock(r.queue_id, r.key) FROM (
-            SELECT queue_make(s.queue) AS queue_id, s.idempotency_key AS key
-            FROM json_populate_recordset(NULL::job_spec, specs) s
+            SELECT queue_make(s.queue) AS queue_id, s.idempotency_key AS key FROM unnest(specs) s
             WHERE s.idempotency_key IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2) r;
     END IF;
-    FOR spec IN SELECT * FROM json_populate_recordset(NULL::job_spec, specs) LOOP
-        n := n + 1;
-        RETURN NEXT enqueue_one(spec, now_, CASE WHEN total = 1 THEN '' ELSE 'job ' || n || ': ' END);
+    FOREACH spec IN ARRAY specs LOOP
+        answer := enqueue_one(spec, now_);
+        RETURN NEXT answer;
+        EXIT WHEN answer.conflict IS NOT NULL;
     END LOOP;
     PERFORM let_go_all(keys);
+END $$;
+
+-- The same for the driver: conflicts are raised.
+CREATE FUNCTION enqueue_items(specs json, now_ bigint) RETURNS SETOF enqueued LANGUAGE plpgsql AS $$
+DECLARE
+    total int := json_array_length(specs);
+    n int := 0;
+    answer enqueued;
+BEGIN
+    FOR answer IN SELECT * FROM enqueue_specs(
+        ARRAY(SELECT s FROM json_populate_recordset(NULL::job_spec, specs) s), now_)
+    LOOP
+        n := n + 1;
+        IF answer.conflict IS NOT NULL THEN
+            RAISE EXCEPTION USING ERRCODE = 'TH001',
+                MESSAGE = item_label(n, total) || answer.conflict;
+        END IF;
+        RETURN NEXT answer;
+    END LOOP;
 END $$;
 
 -- Jobs without key or idempotency key, set-wise: most of them. Answers only those that existed.

@@ -2,9 +2,11 @@
 
 CREATE TYPE settlement_spec AS (
     n int, job uuid, ref bigint, token bytea, kind smallint, counts boolean, forget boolean,
-    run_at bigint, error bytea, reason smallint, result bytea, output bytea, has_run boolean,
+    run_at bigint, error bytea, reason smallint, result bytea, output bytea,
+    progress_percent smallint, progress_text bytea, has_run boolean,
     worker int, started_at bigint, wall bigint, user_time bigint, system_time bigint,
-    max_rss_kb bigint, exit_code int, signal int, run_error bytea, on_dead job_spec
+    max_rss_kb bigint, exit_code int, signal int, run_error bytea, on_dead job_spec,
+    aside smallint, aside_since bigint
 );
 
 -- The codes of <taskharbor/error.h>: 0 ok, 2 unavailable, 4 not_found, 5 not_running, 6 lease_expired,
@@ -18,6 +20,13 @@ LANGUAGE sql IMMUTABLE AS $$
         WHEN st.token <> token_ THEN 7
         ELSE 0
     END;
+$$;
+
+-- Leases that end by this moment are over. Who follows our clock is asked to agree with it: one who has
+-- not seen yet that it was set back would take what somebody else has just been given.
+CREATE FUNCTION over_at(now_ bigint, clocked boolean) RETURNS bigint LANGUAGE sql VOLATILE AS $$
+    SELECT CASE WHEN clocked
+        THEN least(now_, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) ELSE now_ END;
 $$;
 
 -- By the ref of a reserved job, when it still is that job's; otherwise by id.
@@ -50,8 +59,8 @@ BEGIN
             failed_at = excluded.failed_at, reason = excluded.reason,
             exit_code = excluded.exit_code, signal = excluded.signal;
     END IF;
-    IF s.result IS NOT NULL OR s.output IS NOT NULL THEN
-        PERFORM write_told(st.seq, NULL, NULL, s.result, s.output);
+    IF s.result IS NOT NULL OR s.output IS NOT NULL OR s.progress_percent IS NOT NULL THEN
+        PERFORM write_told(st.seq, s.progress_percent, s.progress_text, s.result, s.output);
     END IF;
     IF s.has_run AND s.kind <> 0 THEN
         r.outcome := outcome_;
@@ -68,7 +77,11 @@ BEGIN
     END IF;
 END $$;
 
--- outcome: of enum run_outcome, for a settlement kind.
+-- Of enum run_outcome, for a kind of settlement that is no end as cancelled.
+CREATE FUNCTION outcome_of(kind int) RETURNS int LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN kind = 6 THEN 3 ELSE kind END;
+$$;
+
 CREATE FUNCTION settle_end(st standing, s settlement_spec, state_ int, now_ bigint)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -90,8 +103,12 @@ RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     state_ smallint := 1;
 BEGIN
-    PERFORM write_traces(st, s, s.kind, now_);
-    IF s.kind <> 3 THEN
+    PERFORM write_traces(st, s, outcome_of(s.kind), now_);
+    IF s.kind = 6 THEN
+        st.aside := s.aside;
+        st.aside_since := s.aside_since;
+        st.aside_error := s.error;
+    ELSIF s.kind <> 3 THEN
         st.run_at := s.run_at;
         st.due := coalesce(s.run_at, now_);
         IF st.due > now_ THEN
@@ -106,12 +123,12 @@ END $$;
 CREATE FUNCTION enqueue_at_once(spec job_spec, now_ bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     IF spec.key IS NULL AND spec.idempotency_key IS NULL THEN
-        PERFORM enqueue_one(spec, now_, '');
+        PERFORM enqueue_one(spec, now_);
         RETURN true;
     END IF;
     BEGIN
         PERFORM set_config('lock_timeout', '10ms', true);
-        PERFORM enqueue_one(spec, now_, '');
+        PERFORM enqueue_one(spec, now_);
         PERFORM set_config('lock_timeout', '0', true);
         RETURN true;
     EXCEPTION WHEN lock_not_available THEN
@@ -120,14 +137,14 @@ BEGIN
 END $$;
 
 -- One settlement; the answer is its verdict. Kinds: 0 ack, 1 retry, 2 fail, 3 release, 4 snooze,
--- 5 cancel. Nothing is changed, and nothing waited for, when somebody else has the job or its key now:
+-- 5 cancel, 6 aside. Nothing is changed, and nothing waited for, when somebody else has the job or its key now:
 -- that is unavailable, and is tried again.
 CREATE FUNCTION settle_one(s settlement_spec, now_ bigint) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     seq_ bigint := seq_by_ref(s.ref, s.job);
     st standing := standing_of(seq_);
     -- What was never started is given back by its token alone, also after the end of its lease.
-    as_of bigint := CASE WHEN s.kind = 3 AND NOT s.has_run THEN 0 ELSE now_ END;
+    as_of bigint := CASE WHEN s.kind IN (3, 6) AND NOT s.has_run THEN 0 ELSE now_ END;
     verdict int;
 BEGIN
     IF st.state > 4 AND st.ended_by = s.kind AND st.token = s.token THEN
@@ -190,10 +207,10 @@ CREATE FUNCTION seize_many(specs settlement_spec[], now_ bigint) RETURNS held_se
 LANGUAGE sql AS $$
     SELECT array_agg(ROW(u.s, j.seq, j.queue_id, CASE
             WHEN (u.s).kind = 0 THEN 5 WHEN (u.s).kind = 2 THEN 6 WHEN (u.s).kind = 5 THEN 7
-            WHEN (u.s).kind = 3 OR coalesce((u.s).run_at, now_) <= now_ THEN 1
+            WHEN (u.s).kind IN (3, 6) OR coalesce((u.s).run_at, now_) <= now_ THEN 1
             WHEN (u.s).kind = 1 THEN 4 ELSE 0 END,
-        j.priority, CASE WHEN (u.s).kind = 3 THEN j.due ELSE coalesce((u.s).run_at, now_) END,
-        CASE WHEN (u.s).kind = 3 THEN j.run_at ELSE (u.s).run_at END,
+        j.priority, CASE WHEN (u.s).kind IN (3, 6) THEN j.due ELSE coalesce((u.s).run_at, now_) END,
+        CASE WHEN (u.s).kind IN (3, 6) THEN j.run_at ELSE (u.s).run_at END,
         j.attempts + (u.s).counts::int, j.stalls, l.execution, l.pool,
         CASE WHEN (u.s).has_run THEN coalesce((u.s).worker, l.worker) ELSE l.worker END,
         CASE WHEN (u.s).has_run THEN coalesce((u.s).started_at, l.started_at)
@@ -215,14 +232,18 @@ CREATE FUNCTION write_many_traces(held held_settlement[], now_ bigint) RETURNS v
     ON CONFLICT (seq) DO UPDATE SET last_error = excluded.last_error,
         failed_at = excluded.failed_at, reason = excluded.reason,
         exit_code = excluded.exit_code, signal = excluded.signal;
-    INSERT INTO detail AS d (seq, result, output)
-    SELECT h.seq, (h.s).result, (h.s).output
+    INSERT INTO detail AS d (seq, progress_percent, progress_text, result, output)
+    SELECT h.seq, (h.s).progress_percent, (h.s).progress_text, (h.s).result, (h.s).output
     FROM unnest(held) h WHERE (h.s).result IS NOT NULL OR (h.s).output IS NOT NULL
-    ON CONFLICT (seq) DO UPDATE SET result = coalesce(excluded.result, d.result),
-        output = coalesce(excluded.output, d.output);
+        OR (h.s).progress_percent IS NOT NULL
+    ON CONFLICT (seq) DO UPDATE SET
+        progress_text = CASE WHEN excluded.progress_percent IS NULL THEN d.progress_text
+            ELSE excluded.progress_text END,
+        progress_percent = coalesce(excluded.progress_percent, d.progress_percent),
+        result = coalesce(excluded.result, d.result), output = coalesce(excluded.output, d.output);
     INSERT INTO run (seq, execution, outcome, pool, worker, started_at, wall, user_time,
         system_time, max_rss_kb, exit_code, signal, error)
-    SELECT h.seq, h.executions, (h.s).kind, h.pool, (h.s).worker, (h.s).started_at, (h.s).wall,
+    SELECT h.seq, h.executions, outcome_of((h.s).kind), h.pool, (h.s).worker, (h.s).started_at, (h.s).wall,
         (h.s).user_time, (h.s).system_time, (h.s).max_rss_kb, (h.s).exit_code, (h.s).signal,
         (h.s).run_error
     FROM unnest(held) h WHERE (h.s).has_run AND (h.s).kind <> 0
@@ -233,11 +254,13 @@ $$;
 
 CREATE FUNCTION count_many(held held_settlement[]) RETURNS void LANGUAGE sql AS $$
     INSERT INTO counted (queue_id, running, scheduled, ready, retry, done, dead, cancelled,
-        done_total, failed_total)
+        no_handler, cannot_start, done_total, failed_total)
     SELECT h.queue_id, -count(*), nullif(sum((h.state = 0)::int), 0),
         nullif(sum((h.state = 1)::int), 0), nullif(sum((h.state = 4)::int), 0),
         nullif(sum((h.state = 5 AND NOT (h.s).forget)::int), 0),
         nullif(sum((h.state = 6)::int), 0), nullif(sum((h.state = 7)::int), 0),
+        nullif(sum(((h.s).kind = 6 AND (h.s).aside = 1)::int), 0),
+        nullif(sum(((h.s).kind = 6 AND (h.s).aside = 2)::int), 0),
         nullif(sum((h.state = 5)::int), 0), nullif(sum((h.s).counts::int), 0)
     FROM unnest(held) h GROUP BY h.queue_id;
 $$;
@@ -277,10 +300,15 @@ BEGIN
     INSERT INTO waiting (state, due, seq, queue_id)
     SELECT h.state, h.due, h.seq, h.queue_id FROM unnest(held) h WHERE h.state IN (0, 4);
     INSERT INTO ready (queue_id, priority, due, seq, keyed, traces)
-    SELECT h.queue_id, h.priority, h.due, h.seq, false, true FROM unnest(held) h WHERE h.state = 1;
+    SELECT h.queue_id, h.priority, h.due, h.seq, false, true FROM unnest(held) h
+    WHERE h.state = 1 AND (h.s).kind <> 6;
     IF FOUND THEN
         PERFORM ring_later();
     END IF;
+    INSERT INTO aside (seq, queue_id, why, type, priority, due, since, error)
+    SELECT h.seq, h.queue_id, (h.s).aside, j.type, h.priority, h.due, (h.s).aside_since, (h.s).error
+    FROM unnest(held) h CROSS JOIN LATERAL (SELECT type FROM job WHERE seq = h.seq OFFSET 0) j
+    WHERE (h.s).kind = 6;
     PERFORM count_many(all_);
     RETURN ARRAY(SELECT (h.s).n FROM unnest(all_) h);
 END $$;
@@ -364,10 +392,12 @@ BEGIN
     END IF;
 END $$;
 
-CREATE FUNCTION reclaim(now_ bigint, limit_ bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE FUNCTION reclaim(now_ bigint, limit_ bigint, clocked boolean) RETURNS bigint
+LANGUAGE plpgsql AS $$
 DECLARE
+    over_ bigint := over_at(now_, clocked);
     queue_ids int[] := ARRAY(
-        SELECT queue_id FROM queue WHERE next_expiry <= now_ ORDER BY queue_id);
+        SELECT queue_id FROM queue WHERE next_expiry <= over_ ORDER BY queue_id);
     moved bigint := 0;
 BEGIN
     FOR i IN 1..cardinality(queue_ids) LOOP
@@ -375,7 +405,7 @@ BEGIN
     END LOOP;
     FOR i IN 1..cardinality(queue_ids) LOOP
         EXIT WHEN moved >= limit_;
-        moved := moved + reclaim_queue(queue_ids[i], now_, limit_ - moved);
+        moved := moved + reclaim_queue(queue_ids[i], over_, limit_ - moved);
         PERFORM announce_room(ARRAY[queue_ids[i]]);
     END LOOP;
     RETURN moved;

@@ -160,9 +160,10 @@ CREATE FUNCTION exchange(now_ bigint, queues text[], group_starts int[], group_q
     pool_ text, batch bytea, lease_for bigint, shares int[], maxes bigint[], runnings bigint[],
     rate_counts bigint[], rate_periods bigint[], types_ text[], segment_shares int[],
     segment_priorities int[], segment_dues bigint[], segment_seqs bigint[], segment_ends int[],
-    looks boolean[])
+    looks boolean[], clocked boolean)
 RETURNS SETOF exchanged LANGUAGE plpgsql AS $$
 DECLARE
+    over_ bigint := over_at(now_, clocked); -- what is settled or taken back is so by this
     queue_ids int[];
     alone boolean[];
     unknown text[];
@@ -202,7 +203,7 @@ BEGIN
             AND l.queue_id = (SELECT queue_id FROM queue WHERE name = queues[group_queues[1]]);
     END IF;
     LOOP
-        SELECT array_agg(found.queue_id ORDER BY u.n), array_agg(found.next_expiry <= now_ ORDER BY u.n),
+        SELECT array_agg(found.queue_id ORDER BY u.n), array_agg(found.next_expiry <= over_ ORDER BY u.n),
             array_agg(u.name) FILTER (WHERE found.queue_id IS NULL)
         INTO queue_ids, alone, unknown
         FROM unnest(queues) WITH ORDINALITY u (name, n) LEFT JOIN queue found ON found.name = u.name;
@@ -231,10 +232,10 @@ BEGIN
         IF queue_id_ IS NULL THEN
             settled := '{}';
         ELSIF cardinality(group_starts) = 1 THEN
-            settled := settle_plain(now_, queue_id_, group_forgets[1], refs, tokens, workers,
+            settled := settle_plain(over_, queue_id_, group_forgets[1], refs, tokens, workers,
                 starts, walls, users, systems, rss, exits);
         ELSE
-            settled := settle_plain(now_, queue_id_, group_forgets[g], refs[first_:last_],
+            settled := settle_plain(over_, queue_id_, group_forgets[g], refs[first_:last_],
                 tokens[first_:last_], workers[first_:last_], starts[first_:last_],
                 walls[first_:last_], users[first_:last_], systems[first_:last_],
                 rss[first_:last_], exits[first_:last_]);
@@ -275,13 +276,13 @@ BEGIN
         specs := specs || ARRAY(SELECT i FROM json_populate_recordset(NULL::settlement_spec, items) i);
     END IF;
     IF cardinality(specs) > 0 THEN
-        done_ := CASE WHEN cardinality(specs) > 1 THEN settle_many(specs, now_) ELSE '{}' END;
+        done_ := CASE WHEN cardinality(specs) > 1 THEN settle_many(specs, over_) ELSE '{}' END;
         IF cardinality(done_) > 0 THEN
             vacated := queue_ids;
         END IF;
         FOREACH s IN ARRAY specs LOOP
             CONTINUE WHEN s.n = ANY (done_);
-            code_ := settle_one(s, now_);
+            code_ := settle_one(s, over_);
             IF code_ <> 0 THEN
                 RETURN NEXT (0, s.n, code_, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::exchanged;
@@ -297,8 +298,8 @@ BEGIN
     FOR i IN 1..coalesce(cardinality(shares), 0) LOOP
         CONTINUE WHEN queue_ids[shares[i]] IS NULL OR maxes[i] = 0;
         SELECT * INTO q FROM queue WHERE queue_id = queue_ids[shares[i]];
-        IF q.next_expiry <= now_ AND alone[shares[i]] THEN
-            PERFORM reclaim_queue(q.queue_id, now_, 1000);
+        IF q.next_expiry <= over_ AND alone[shares[i]] THEN
+            PERFORM reclaim_queue(q.queue_id, over_, 1000);
             vacated := vacated || q.queue_id;
             SELECT * INTO q FROM queue WHERE queue_id = q.queue_id;
             some_segments := false;

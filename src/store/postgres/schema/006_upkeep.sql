@@ -2,17 +2,19 @@
 
 -- ---- heartbeat ----
 
--- Answers only the leases that have something to tell: a verdict that is not ok, or a wish to
--- cancel. The row with n = 0 says by its verdict whether the pool is registered. A lease that somebody
+-- Answers only the leases that have something to tell: a verdict that is not ok, a wish to cancel,
+-- somebody who watches. The row with n = 0 says by its verdict whether the pool is registered. A lease that somebody
 -- else has locked now is unavailable: it is extended by the next one.
 CREATE FUNCTION heartbeat(pool_ text, status_ bytea, now_ bigint, lease_for bigint, queues text[],
     ids uuid[], refs bigint[], tokens bytea[], workers int[], percents int[], texts bytea[],
-    outputs bytea[])
-RETURNS TABLE (n int, verdict int, cancel boolean) LANGUAGE plpgsql AS $$
+    outputs bytea[], clocked boolean)
+RETURNS TABLE (n int, verdict int, cancel boolean, watched boolean) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
+    over_ bigint := over_at(now_, clocked);
     extended int[];
     cancelled int[];
+    watched_ int[];
     told int[];
     told_seqs bigint[];
 BEGIN
@@ -22,7 +24,8 @@ BEGIN
         FROM (SELECT queue_id FROM queue WHERE name = ANY (queues) ORDER BY queue_id) q;
     END IF;
     UPDATE pool SET beat_at = now_, status = coalesce(status_, status) WHERE name = pool_;
-    RETURN QUERY SELECT 0, CASE WHEN FOUND THEN 0 ELSE 4 END, false;
+    RETURN QUERY SELECT 0, CASE WHEN FOUND THEN 0 ELSE 4 END, false, EXISTS (SELECT FROM watch
+        WHERE id = '00000000-0000-0000-0000-000000000000' AND until > now_);
     IF cardinality(ids) = 0 THEN
         RETURN;
     END IF;
@@ -37,7 +40,7 @@ BEGIN
     ), locked AS MATERIALIZED (
         SELECT b.* FROM beat b CROSS JOIN LATERAL (
             SELECT FROM lease
-            WHERE queue_id = b.queue_id AND seq = b.seq AND token = b.token AND expires_at > now_
+            WHERE queue_id = b.queue_id AND seq = b.seq AND token = b.token AND expires_at > over_
             FOR NO KEY UPDATE SKIP LOCKED) l
     ), moved AS (
         UPDATE lease l SET expires_at = now_ + lease_for, worker = coalesce(k.worker, l.worker),
@@ -52,10 +55,14 @@ BEGIN
         PERFORM write_told(told_seqs[i], percents[told[i]]::smallint, texts[told[i]], NULL,
             outputs[told[i]]);
     END LOOP;
-    RETURN QUERY SELECT u, 0, true FROM unnest(cancelled) u;
+    watched_ := ARRAY(SELECT array_position(ids, w.id) FROM watch w
+        WHERE w.until > now_ AND w.id = ANY (ids));
+    RETURN QUERY SELECT e, 0, coalesce(e = ANY (cancelled), false), e = ANY (watched_)
+    FROM unnest(extended) e WHERE e = ANY (cancelled) OR e = ANY (watched_);
     IF cardinality(extended) < cardinality(ids) THEN
         RETURN QUERY SELECT g.n::int, coalesce(nullif(lease_check(
-            standing_of(seq_by_ref(refs[g.n], ids[g.n])), tokens[g.n], now_), 0), 2), false
+            standing_of(seq_by_ref(refs[g.n], ids[g.n])), tokens[g.n], over_), 0), 2), false,
+            false
         FROM generate_subscripts(ids, 1) g (n) WHERE g.n <> ALL (extended);
     END IF;
 
@@ -67,6 +74,17 @@ BEGIN
         WHERE name = ANY (queues) AND next_expiry > now_ + lease_for;
     END IF;
 END $$;
+
+-- Whoever leaves a mark clears away those that are over, but for what somebody else has locked.
+CREATE FUNCTION watch_jobs(ids uuid[], until_ bigint, now_ bigint) RETURNS void LANGUAGE sql AS $$
+    DELETE FROM watch WHERE id IN (
+        SELECT id FROM watch WHERE until <= now_ FOR UPDATE SKIP LOCKED);
+    INSERT INTO watch AS w (id, until)
+    SELECT DISTINCT g, until_ FROM unnest(ids) g
+    WHERE g = '00000000-0000-0000-0000-000000000000' OR EXISTS (SELECT FROM job WHERE id = g)
+    ORDER BY g
+    ON CONFLICT (id) DO UPDATE SET until = greatest(w.until, excluded.until);
+$$;
 
 -- ---- promote ----
 
@@ -102,6 +120,114 @@ BEGIN
     END IF;
 END $$;
 
+-- ---- aside ----
+
+-- What is aside in these queues, or in all: the index leads from one type to the next, however many jobs
+-- each has. The settings see to it that it is walked, whatever the statistics say.
+CREATE FUNCTION aside_types(queues text[])
+RETURNS TABLE (queue text, type text, why smallint, since bigint) LANGUAGE sql STABLE
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+    WITH RECURSIVE line AS (
+        (SELECT queue_id, why, type FROM aside ORDER BY queue_id, why, type LIMIT 1)
+        UNION ALL SELECT n.queue_id, n.why, n.type FROM line l CROSS JOIN LATERAL (
+            SELECT queue_id, why, type FROM aside a
+            WHERE (a.queue_id, a.why, a.type) > (l.queue_id, l.why, l.type)
+            ORDER BY a.queue_id, a.why, a.type LIMIT 1) n)
+    SELECT q.name, l.type, l.why, o.since
+    FROM line l CROSS JOIN LATERAL (SELECT name FROM queue_name q
+            WHERE q.queue_id = l.queue_id LIMIT 1) q
+        CROSS JOIN LATERAL (SELECT a.since FROM aside a
+            WHERE a.queue_id = l.queue_id AND a.why = l.why AND a.type = l.type
+            ORDER BY a.since, a.seq LIMIT 1) o
+    WHERE queues IS NULL OR q.name = ANY (queues);
+$$;
+
+-- Places of such jobs: the first in line, or those that were set aside at or before a moment, each locked
+-- for us. What somebody else has locked is left for the next time.
+CREATE FUNCTION aside_pick(queue_id_ int, type_ text, why_ smallint, before_ bigint, limit_ bigint)
+RETURNS tid[] LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+BEGIN
+    IF before_ IS NULL THEN
+        RETURN ARRAY(SELECT ctid FROM aside
+            WHERE queue_id = queue_id_ AND why = why_ AND type = type_
+            ORDER BY priority, due, seq LIMIT limit_ FOR UPDATE SKIP LOCKED);
+    END IF;
+    RETURN ARRAY(SELECT ctid FROM aside
+        WHERE queue_id = queue_id_ AND why = why_ AND type = type_ AND since <= before_
+        ORDER BY since, seq LIMIT limit_ FOR UPDATE SKIP LOCKED);
+END $$;
+
+CREATE FUNCTION bring_back(queue_ text, type_ text, why_ int, before_ bigint, limit_ bigint)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    queue_id_ int := queue_of(queue_);
+    places tid[] := aside_pick(queue_id_, type_, why_::smallint, before_, limit_);
+    moved bigint;
+BEGIN
+    WITH gone AS (
+        DELETE FROM aside WHERE ctid = ANY (places)
+        RETURNING seq, priority, due
+    )
+    INSERT INTO ready (queue_id, priority, due, seq, keyed, traces)
+    SELECT queue_id_, g.priority, g.due, g.seq, j.key IS NOT NULL, true
+    FROM gone g CROSS JOIN LATERAL (SELECT key FROM job WHERE seq = g.seq OFFSET 0) j;
+    GET DIAGNOSTICS moved = ROW_COUNT;
+    IF moved > 0 THEN
+        PERFORM count_aside(queue_id_, why_, -moved);
+        PERFORM ring_later();
+    END IF;
+    RETURN moved;
+END $$;
+
+-- One that has waited too long is dead; false when somebody else has it or its key now.
+CREATE FUNCTION give_one_up(st standing, epitaph bytea, reason_ int, now_ bigint) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+    twins keyed;
+BEGIN
+    IF st.key IS NOT NULL THEN
+        SELECT * INTO twins FROM keyed WHERE queue_id = st.queue_id AND key = st.key
+        FOR UPDATE SKIP LOCKED;
+        IF NOT FOUND THEN
+            RETURN false;
+        END IF;
+    END IF;
+    PERFORM FROM aside WHERE seq = st.seq FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    INSERT INTO detail (seq, last_error, failed_at, reason)
+    VALUES (st.seq, coalesce(st.aside_error, epitaph), now_, reason_)
+    ON CONFLICT (seq) DO UPDATE SET last_error = excluded.last_error,
+        failed_at = excluded.failed_at, reason = excluded.reason, exit_code = NULL, signal = NULL;
+    PERFORM place_remove(st);
+    PERFORM end_write(st, 6, now_, NULL, NULL);
+    IF st.key IS NOT NULL THEN
+        twins.waiting := NULL;
+        PERFORM twins_store(twins);
+    END IF;
+    RETURN true;
+END $$;
+
+CREATE FUNCTION give_up(queue_ text, type_ text, why_ int, before_ bigint, epitaph bytea,
+    reason_ int, now_ bigint, limit_ bigint)
+RETURNS bigint LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+DECLARE
+    queue_id_ int := queue_of(queue_);
+    ended bigint := 0;
+    seq_ bigint;
+BEGIN
+    FOR seq_ IN SELECT seq FROM aside
+        WHERE queue_id = queue_id_ AND why = why_::smallint AND type = type_ AND since <= before_
+        ORDER BY since, seq LIMIT limit_
+    LOOP
+        ended := ended + give_one_up(standing_of(seq_), epitaph, reason_, now_)::int;
+    END LOOP;
+    RETURN ended;
+END $$;
+
 -- ---- prune ----
 
 -- What was counted since it was last added up becomes a row per queue. Nobody waits for it, and
@@ -113,10 +239,11 @@ BEGIN
             SELECT ctid FROM counted LIMIT 100000 FOR UPDATE SKIP LOCKED))
         RETURNING *)
     INSERT INTO counted (queue_id, scheduled, ready, blocked, running, retry, done, dead, cancelled,
-        done_total, failed_total)
+        no_handler, cannot_start, done_total, failed_total)
     SELECT queue_id, nullif(sum(scheduled), 0), nullif(sum(ready), 0), nullif(sum(blocked), 0),
         nullif(sum(running), 0), nullif(sum(retry), 0), nullif(sum(done), 0), nullif(sum(dead), 0),
-        nullif(sum(cancelled), 0), nullif(sum(done_total), 0), nullif(sum(failed_total), 0)
+        nullif(sum(cancelled), 0), nullif(sum(no_handler), 0), nullif(sum(cannot_start), 0),
+        nullif(sum(done_total), 0), nullif(sum(failed_total), 0)
     FROM gone GROUP BY queue_id;
 END $$;
 

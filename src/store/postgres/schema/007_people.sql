@@ -25,14 +25,42 @@ END $$;
 
 CREATE FUNCTION cancel(ids uuid[], now_ bigint) RETURNS SETOF int LANGUAGE plpgsql AS $$
 DECLARE
-    keys keyed[] := hold_all(ids);
+    held record := hold_all(ids);
     st standing;
 BEGIN
     FOR i IN 1..cardinality(ids) LOOP
-        st := hold(seq_of(ids[i]));
+        st := standing_of(held.seqs[i]);
         RETURN NEXT CASE WHEN st.seq IS NULL THEN 4 ELSE cancel_one(st, now_) END;
     END LOOP;
-    PERFORM let_go_all(keys);
+    PERFORM let_go_all(held.keys);
+END $$;
+
+CREATE FUNCTION run_one(st standing, now_ bigint) RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+    IF st.state = 1 THEN
+        RETURN 0;
+    END IF;
+    IF st.state IS NULL OR st.state NOT IN (0, 4) THEN
+        RETURN 8;
+    END IF;
+    PERFORM place_remove(st);
+    st.due := now_;
+    st.state := 1;
+    UPDATE job SET due = now_, run_at = NULL WHERE seq = st.seq;
+    PERFORM place_add(st);
+    RETURN 0;
+END $$;
+
+CREATE FUNCTION run_now(ids uuid[], now_ bigint) RETURNS SETOF int LANGUAGE plpgsql AS $$
+DECLARE
+    held record := hold_all(ids);
+    st standing;
+BEGIN
+    FOR i IN 1..cardinality(ids) LOOP
+        st := standing_of(held.seqs[i]);
+        RETURN NEXT CASE WHEN st.seq IS NULL THEN 4 ELSE run_one(st, now_) END;
+    END LOOP;
+    PERFORM let_go_all(held.keys);
 END $$;
 
 CREATE FUNCTION requeue_one(st standing, run_at_ bigint, now_ bigint) RETURNS int
@@ -74,23 +102,23 @@ END $$;
 CREATE FUNCTION requeue(ids uuid[], run_at_ bigint, now_ bigint) RETURNS SETOF int
 LANGUAGE plpgsql AS $$
 DECLARE
-    keys keyed[] := hold_all(ids);
+    held record := hold_all(ids);
     st standing;
 BEGIN
     FOR i IN 1..cardinality(ids) LOOP
-        st := hold(seq_of(ids[i]));
+        st := standing_of(held.seqs[i]);
         RETURN NEXT CASE WHEN st.seq IS NULL THEN 4 ELSE requeue_one(st, run_at_, now_) END;
     END LOOP;
-    PERFORM let_go_all(keys);
+    PERFORM let_go_all(held.keys);
 END $$;
 
 CREATE FUNCTION remove(ids uuid[]) RETURNS SETOF int LANGUAGE plpgsql AS $$
 DECLARE
-    keys keyed[] := hold_all(ids);
+    held record := hold_all(ids);
     st standing;
 BEGIN
     FOR i IN 1..cardinality(ids) LOOP
-        st := hold(seq_of(ids[i]));
+        st := standing_of(held.seqs[i]);
         IF st.seq IS NULL THEN
             RETURN NEXT 4;
         ELSIF st.state IS NULL OR st.state < 5 THEN
@@ -101,20 +129,59 @@ BEGIN
             RETURN NEXT 0;
         END IF;
     END LOOP;
-    PERFORM let_go_all(keys);
+    PERFORM let_go_all(held.keys);
 END $$;
 
-CREATE FUNCTION set_paused(name_ text, paused_at_ bigint) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION set_paused(name_ text, paused_at_ bigint, by_ text) RETURNS void
+LANGUAGE plpgsql AS $$
 DECLARE
     queue_id_ int := queue_make(name_);
 BEGIN
     PERFORM queues_enter(ARRAY[name_]);
-    UPDATE queue SET paused_at =
-        CASE WHEN paused_at_ IS NULL THEN NULL ELSE coalesce(paused_at, paused_at_) END
+    UPDATE queue SET
+        paused_at = CASE WHEN paused_at_ IS NULL THEN NULL ELSE coalesce(paused_at, paused_at_) END,
+        paused_by = CASE WHEN paused_at_ IS NULL THEN NULL WHEN paused_at IS NULL THEN by_
+            ELSE paused_by END
     WHERE queue_id = queue_id_;
     IF paused_at_ IS NULL THEN
         PERFORM ring_later();
     END IF;
+END $$;
+
+-- A verdict. Whoever enqueues meanwhile shows the queue again by its job.
+CREATE FUNCTION hide_queue(name_ text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+    queue_id_ int := queue_of(name_);
+    jobs bigint;
+    totals bigint;
+BEGIN
+    IF queue_id_ IS NULL THEN
+        RETURN 4;
+    END IF;
+    SELECT coalesce(sum(coalesce(scheduled, 0) + coalesce(ready, 0) + coalesce(blocked, 0)
+            + coalesce(running, 0) + coalesce(retry, 0) + coalesce(done, 0) + coalesce(dead, 0)
+            + coalesce(cancelled, 0)), 0),
+        coalesce(sum(coalesce(done_total, 0) + coalesce(failed_total, 0)), 0)
+    INTO jobs, totals FROM counted WHERE queue_id = queue_id_;
+    IF jobs <> 0 THEN
+        RETURN 8;
+    END IF;
+    PERFORM queues_enter(ARRAY[name_]);
+    UPDATE queue SET hidden_totals = totals, paused_at = NULL, paused_by = NULL
+    WHERE queue_id = queue_id_;
+    RETURN 0;
+END $$;
+
+-- The settings see to it that the index is walked from its beginning, whatever the statistics say.
+CREATE FUNCTION count_before(id_ uuid, limit_ bigint) RETURNS bigint LANGUAGE plpgsql STABLE
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+DECLARE
+    j record;
+BEGIN
+    SELECT queue_id, priority, due, seq INTO j FROM job WHERE id = id_;
+    RETURN (SELECT count(*) FROM (SELECT FROM ready r WHERE r.queue_id = j.queue_id
+            AND (r.priority, r.due, r.seq) < (j.priority, j.due, j.seq)
+        ORDER BY r.queue_id, r.priority, r.due, r.seq LIMIT limit_) b);
 END $$;
 
 -- ---- lists ----
@@ -122,29 +189,37 @@ END $$;
 -- Each list is read from the index of its state, in its order, by statements that are put together
 -- here. In all of them $1 to $4 are the two ends of the range, $5 is the queue, $6 the state.
 --
--- Ready and ended jobs lie in branches: those of one queue, of one queue and priority. The index
+-- Ready, running and ended jobs lie in branches: those of one queue, of one queue and priority (-1: of one
+-- queue, aside). The index
 -- leads from one branch to the next, so that branches without jobs cost nothing; of each branch the
 -- first job in the range is known then, and a page needs no more branches than it has jobs, and
 -- nothing of any behind the last of these first ones.
 
 CREATE FUNCTION list_branches(state_ int, one_queue boolean) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
-    SELECT CASE WHEN state_ = 1 THEN format('WITH RECURSIVE branch AS (
+    SELECT CASE WHEN state_ = 1 THEN format('WITH RECURSIVE in_line AS (
             (SELECT queue_id, priority FROM ready WHERE %1$s
                 ORDER BY queue_id, priority LIMIT 1)
-            UNION ALL SELECT n.queue_id, n.priority FROM branch b CROSS JOIN LATERAL (
+            UNION ALL SELECT n.queue_id, n.priority FROM in_line b CROSS JOIN LATERAL (
                 SELECT r.queue_id, r.priority FROM ready r WHERE %2$s
-                ORDER BY r.queue_id, r.priority LIMIT 1) n)',
+                ORDER BY r.queue_id, r.priority LIMIT 1) n
+        ), put_aside AS (
+            (SELECT queue_id FROM aside WHERE %1$s ORDER BY queue_id LIMIT 1)
+            UNION ALL SELECT n.queue_id FROM put_aside b CROSS JOIN LATERAL (
+                SELECT a.queue_id FROM aside a WHERE a.queue_id > b.queue_id AND %3$s
+                ORDER BY a.queue_id LIMIT 1) n
+        ), branch AS (SELECT queue_id, priority FROM in_line
+            UNION ALL SELECT queue_id, -1::smallint FROM put_aside)',
             CASE WHEN one_queue THEN 'queue_id = $5' ELSE 'true' END,
             CASE WHEN one_queue THEN 'r.queue_id = $5 AND r.priority > b.priority'
-                ELSE '(r.queue_id, r.priority) > (b.queue_id, b.priority)' END)
+                ELSE '(r.queue_id, r.priority) > (b.queue_id, b.priority)' END,
+            CASE WHEN one_queue THEN 'false' ELSE 'true' END)
         WHEN one_queue THEN 'WITH branch AS (SELECT $5 AS queue_id, 0::smallint AS priority)'
-        ELSE 'WITH RECURSIVE branch AS (
-            (SELECT queue_id, 0::smallint AS priority FROM ended WHERE state = $6
-                ORDER BY queue_id LIMIT 1)
+        ELSE format('WITH RECURSIVE branch AS (
+            (SELECT queue_id, 0::smallint AS priority FROM %1$s ORDER BY queue_id LIMIT 1)
             UNION ALL SELECT n.queue_id, 0::smallint FROM branch b CROSS JOIN LATERAL (
-                SELECT queue_id FROM ended e WHERE e.state = $6 AND e.queue_id > b.queue_id
-                ORDER BY e.queue_id LIMIT 1) n)'
+                SELECT queue_id FROM %1$s AND queue_id > b.queue_id ORDER BY queue_id LIMIT 1) n)',
+            CASE WHEN state_ = 3 THEN 'lease WHERE true' ELSE 'ended WHERE state = $6' END)
     END;
 $$;
 
@@ -156,11 +231,13 @@ LANGUAGE sql IMMUTABLE AS $$
                 'SELECT 0::bigint AS at, t.seq, t.id FROM job t
                 WHERE t.id >= $10 AND (t.id > $10 OR $12) AND t.id < $11 ORDER BY t.id %3$s'
             WHEN state_ = 1 THEN
-                'SELECT t.due AS at, t.seq, NULL::uuid AS id FROM ready t
-                WHERE t.queue_id = b.queue_id AND t.priority = b.priority AND %1$s ORDER BY %2$s'
+                '(SELECT t.due AS at, t.seq, NULL::uuid AS id FROM ready t
+                WHERE t.queue_id = b.queue_id AND t.priority = b.priority AND %1$s ORDER BY %2$s)
+                UNION ALL (SELECT t.due, t.seq, NULL FROM aside t
+                WHERE t.queue_id = b.queue_id AND b.priority = -1 AND %1$s ORDER BY %2$s)'
             WHEN state_ = 3 THEN
                 'SELECT t.started_at AS at, t.seq, NULL::uuid AS id FROM lease t
-                WHERE ($5 IS NULL OR t.queue_id = $5) AND %1$s ORDER BY %2$s'
+                WHERE t.queue_id = b.queue_id AND %1$s ORDER BY %2$s'
             WHEN state_ < 5 THEN
                 'SELECT t.due AS at, t.seq, NULL::uuid AS id FROM waiting t
                 WHERE t.state = $6 AND %4$s AND %1$s ORDER BY %2$s'
@@ -179,8 +256,9 @@ $$;
 CREATE FUNCTION list_picks(state_ int, picky boolean) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE WHEN NOT picky THEN 'true' ELSE format('coalesce((
         SELECT ($7 IS NULL OR j.type = $7) AND ($8 IS NULL OR j.key = $8) AND %s
-            AND ($9 IS NULL OR position($9 IN
-                (SELECT d.last_error FROM detail d WHERE d.seq = j.seq)) > 0)
+            AND ($9 IS NULL OR position($9 IN coalesce(
+                (SELECT a.error FROM aside a WHERE a.seq = j.seq),
+                (SELECT d.last_error FROM detail d WHERE d.seq = j.seq))) > 0)
         FROM job j WHERE j.seq = m.seq), false)',
         CASE WHEN state_ IS NULL THEN '($5 IS NULL OR j.queue_id = $5)' ELSE 'true' END)
     END;
@@ -216,7 +294,7 @@ BEGIN
     IF one_queue AND queue_id_ IS NULL THEN
         RETURN;
     END IF;
-    IF state_ = 1 OR state_ > 4 THEN
+    IF state_ IN (1, 3) OR state_ > 4 THEN
         EXECUTE format('%1$s SELECT array_agg(h.queue_id), array_agg(h.priority), array_agg(h.at),
                 array_agg(h.seq)
             FROM (SELECT b.queue_id, b.priority, f.at, f.seq

@@ -3,7 +3,7 @@
 -- that jobs can come to their end.
 --
 -- KEYS: base and state of the queue.
--- ARGV: now, number of settlements, three for each of them (settle.lua); and if jobs are wanted: how many,
+-- ARGV: now, whether that follows this server's clock, number of settlements, three for each of them (settle.lua); and if jobs are wanted: how many,
 -- end of the leases, batch token, index of the first in the batch, pool, max_running, rate's count
 -- and period, the ready member to start behind, then the types that are wanted.
 -- Answers verdicts, is_full, limited_until, the member to go on behind when not all of the queue was
@@ -15,9 +15,10 @@ local READY_MOST = 2000
 
 local q = queue_of(KEYS[1])
 local now = ARGV[1]
-local settled = tonumber(ARGV[2])
-local verdicts = settle_all(q, 3, settled, now)
-local at = 3 + 3 * settled
+local over = over_at(now, ARGV[2]) -- what is settled or taken back is so by this
+local settled = tonumber(ARGV[3])
+local verdicts = settle_all(q, 4, settled, over)
+local at = 4 + 3 * settled
 
 local function finish()
     announce_vacancy(q)
@@ -37,8 +38,8 @@ local rate_count, rate_period = tonumber(ARGV[at + 6]), tonumber(ARGV[at + 7])
 local behind, first_type = ARGV[at + 8], at + 9
 
 local state = call('HMGET', q.state, 'paused_at', 'spent_until', 'rung', 'next_expiry')
-if state[4] and (state[4] <= now or not is_moment(state[4])) then
-    reclaim(q, now, RECLAIM_MOST)
+if state[4] and (state[4] <= over or not is_moment(state[4])) then
+    reclaim(q, over, RECLAIM_MOST)
 end
 local paused, spent_until, rung = state[1], tonumber(state[2] or '0') or 0, state[3]
 local moment_now = tonumber(now)

@@ -1,24 +1,21 @@
 #!lua flags=allow-oom
 -- Extends the leases that a pool holds of one queue, with what their executions have to tell.
 --
--- KEYS: base and state of the queue. ARGV: now, end of the leases, six for each: id, token, worker or 0,
--- percent or -1, text, output. Text and output begin with '=' when they are there.
--- Answers one character for each: its verdict, or 'k' when it was extended and asked to cancel.
+-- KEYS: base and state of the queue. ARGV: now, whether that follows this server's clock, end of the
+-- leases, six for each: id, token, worker or 0, percent or -1, text, output. Text and output begin with '=' when they are there.
+-- Answers one character for each: its verdict, or when it was extended 'k' if it is asked to cancel, 'w' if
+-- somebody watches it, 'b' if both.
 -- parts: base damage record place standing expiry
 
 local q = queue_of(KEYS[1])
-local now, expires = ARGV[1], ARGV[2]
+local now, over, expires = ARGV[1], over_at(ARGV[1], ARGV[2]), ARGV[3]
 local answers = {}
+local is_anybody_there = call('TYPE', q.watch).ok == 'hash'
 
 local function tell(id, percent, text, output)
     local key = q.detail .. id
     if percent ~= '-1' then
-        write_to(q, 'HSET', key, 'progress_percent', percent)
-        if text ~= '' then
-            call('HSET', key, 'progress_text', sub(text, 2))
-        else
-            call('HDEL', key, 'progress_text')
-        end
+        write_progress(q, id, percent, text ~= '' and sub(text, 2))
     end
     if output ~= '' then
         write_to(q, 'HSET', key, 'output', sub(output, 2))
@@ -30,7 +27,7 @@ local function verdict_on(j, token)
         return NOT_FOUND
     elseif j.state ~= RUNNING then
         return NOT_RUNNING
-    elseif moment(j.expires_at) <= now then
+    elseif moment(j.expires_at) <= over then
         return EXPIRED
     elseif j.token ~= token then
         return MISMATCH
@@ -61,11 +58,16 @@ local function beat(at)
         j.plain = false
     end
     lease_write(q, j)
-    return j.cancel_requested_at ~= '0' and 'k' or OK
+    local until_ = is_anybody_there and call('HGET', q.watch, id)
+    local watched = until_ and until_ > now
+    if j.cancel_requested_at ~= '0' then
+        return watched and 'b' or 'k'
+    end
+    return watched and 'w' or OK
 end
 
 expect_expiry(q, expires)
-for at = 3, #ARGV, 6 do
+for at = 4, #ARGV, 6 do
     answers[#answers + 1] = beat(at)
 end
 return table.concat(answers)

@@ -132,13 +132,17 @@ local function sources()
     for priority = 0, 9 do
         each[#each + 1] = from_text(q.ready, priority, function(member) return sub(member, 2) end)
     end
+    each[#each + 1] = from_text(q.aside_due, '', function(member) return sub(member, 1, 70) end)
     return each
 end
 
 -- ---- which of them fit ----
 
 local function has_error(id)
-    local found = redis.pcall('HGET', q.detail .. id, 'last_error')
+    local record = redis.pcall('HGET', q.aside, id)
+    local aside = type(record) == 'string' and aside_read(id, record)
+    local found = aside and aside.error ~= '' and aside.error
+        or redis.pcall('HGET', q.detail .. id, 'last_error')
     return type(found) == 'string' and string.find(found, sub(error_wanted, 2), 1, true)
 end
 

@@ -2,7 +2,8 @@
 -- Jobs with all that is known of them.
 --
 -- KEYS: base and state of the queue. ARGV: how much ('all', or 'brief' for no payload, runs and output), ids.
--- Answers seven for each job that is there: id, state, record, lease, end, detail, runs.
+-- Answers eight for each job that is there: id, state, record, lease, end, detail, runs, and of one that is
+-- aside why, since when and the error.
 -- parts: base record place standing
 
 local q = queue_of(KEYS[1])
@@ -30,6 +31,7 @@ for i = 2, #ARGV do
         answer[n + 5] = call('HGET', q.ended, id) or ''
         answer[n + 6] = read_from('HGETALL', q.detail .. id)
         answer[n + 7] = all and read_from('LRANGE', q.runs .. id, 0, -1) or {}
+        answer[n + 8] = j.aside and {j.aside.why, j.aside.since, j.aside.error} or {}
     end
 end
 return answer

@@ -2,6 +2,7 @@
 -- the one other table that has its seq:
 --
 --     ready      the queues themselves, in the order of reserving
+--     aside      ready, but nobody can run them now: reserving does not look here
 --     waiting    scheduled, blocked and retry
 --     lease      running: the lease is the state, so neither can be without the other
 --     ended      done, dead and cancelled
@@ -22,6 +23,10 @@ CREATE TABLE queue (
     queue_id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     paused_at INTEGER,
+    paused_by TEXT,
+    -- What done_total and failed_total were together when somebody hid the queue. It is hidden while
+    -- they are that and it has no job.
+    hidden_totals INTEGER,
     -- No lease of this queue ends before this moment: a reserve before it need not look for leases
     -- that ran out, so leases need no index by expiry. NULL: none is running.
     next_expiry INTEGER,
@@ -35,7 +40,9 @@ CREATE TABLE queue (
     retry INTEGER NOT NULL DEFAULT 0,
     done INTEGER NOT NULL DEFAULT 0,
     dead INTEGER NOT NULL DEFAULT 0,
-    cancelled INTEGER NOT NULL DEFAULT 0
+    cancelled INTEGER NOT NULL DEFAULT 0,
+    no_handler INTEGER NOT NULL DEFAULT 0, -- of those that are ready, aside for this reason
+    cannot_start INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE TABLE job (
@@ -67,6 +74,22 @@ CREATE TABLE ready (
     seq INTEGER NOT NULL,
     PRIMARY KEY (queue_id, priority, due, seq)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE aside (
+    seq INTEGER PRIMARY KEY,
+    queue_id INTEGER NOT NULL,
+    why INTEGER NOT NULL CHECK (why IN (1, 2)),
+    type TEXT NOT NULL,
+    priority INTEGER NOT NULL,
+    due INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    error TEXT
+) STRICT;
+
+-- To bring them back in their order, to find those that have waited too long, and for people.
+CREATE INDEX aside_by_place ON aside (queue_id, why, type, priority, due, seq);
+CREATE INDEX aside_by_age ON aside (queue_id, why, type, since, seq);
+CREATE INDEX aside_by_due ON aside (queue_id, due, seq);
 
 CREATE TABLE waiting (
     state INTEGER NOT NULL CHECK (state = 0 OR state = 2 OR state = 4),
@@ -182,8 +205,16 @@ CREATE TABLE pool (
 
 CREATE TABLE cron (
     name TEXT PRIMARY KEY,
-    slot INTEGER NOT NULL -- the last one that was enqueued
+    slot INTEGER NOT NULL, -- the last one that was enqueued
+    paused_at INTEGER,
+    paused_by TEXT
 ) STRICT, WITHOUT ROWID;
+
+-- Whom somebody looks at, until when: a few rows, for seconds. Number 0 stands for the pools.
+CREATE TABLE watch (
+    seq INTEGER PRIMARY KEY,
+    until INTEGER NOT NULL
+) STRICT;
 
 -- A job with all that is known of it, for people and for their own queries.
 CREATE VIEW job_view AS
@@ -191,6 +222,7 @@ SELECT j.seq, j.id, j.type, q.name AS queue,
     CASE
         WHEN l.seq IS NOT NULL THEN 3
         WHEN e.seq IS NOT NULL THEN e.state
+        WHEN a.seq IS NOT NULL THEN 1
         WHEN EXISTS (SELECT 1 FROM ready r WHERE r.queue_id = j.queue_id
             AND r.priority = j.priority AND r.due = j.due AND r.seq = j.seq) THEN 1
         ELSE (SELECT w.state FROM waiting w WHERE w.state IN (0, 2, 4)
@@ -204,12 +236,14 @@ SELECT j.seq, j.id, j.type, q.name AS queue,
     e.ended_at, coalesce(l.token, e.token) AS token, l.expires_at,
     coalesce(l.pool, e.pool) AS pool, coalesce(l.worker, e.worker) AS worker,
     coalesce(l.cancel_requested_at, e.cancel_requested_at) AS cancel_requested_at,
-    e.merged_into, d.last_error, d.failed_at, d.reason,
+    e.merged_into, coalesce(a.error, d.last_error) AS last_error, d.failed_at, d.reason,
     iif(e.state = 5, e.exit_code, d.exit_code) AS exit_code,
     iif(e.state = 5, NULL, d.signal) AS signal,
-    d.progress_percent, d.progress_text, d.result, d.output
+    d.progress_percent, d.progress_text, d.result, d.output, a.why AS aside,
+    a.since AS aside_since
 FROM job j
     LEFT JOIN queue q ON q.queue_id = j.queue_id
     LEFT JOIN lease l ON l.seq = j.seq
     LEFT JOIN ended e ON e.seq = j.seq
+    LEFT JOIN aside a ON a.seq = j.seq
     LEFT JOIN detail d ON d.seq = j.seq;

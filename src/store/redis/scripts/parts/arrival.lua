@@ -83,7 +83,7 @@ local function update_waiting(q, waiting, newcomer, expires, now)
     waiting.member = member_of(waiting)
     local moved = merge(q, waiting, newcomer, flags)
     place_remove(q, waiting)
-    waiting.member = nil
+    waiting.member, waiting.aside = nil, nil
     if waiting.state == BLOCKED then
         waiting.flags = text_of(flags_join(tonumber(waiting.flags), flags))
     else

@@ -16,7 +16,7 @@ local SET_OF = {
 }
 
 -- Kinds of settlement as in src/job/settlement.h.
-local ACK, TRY_AGAIN, FAIL, RELEASE, SNOOZE, CANCEL = '0', '1', '2', '3', '4', '5'
+local ACK, TRY_AGAIN, FAIL, RELEASE, SNOOZE, CANCEL, ASIDE = '0', '1', '2', '3', '4', '5', '6'
 
 -- How verdicts are answered, one character each.
 local OK, NOT_FOUND, NOT_RUNNING, EXPIRED, MISMATCH, CONFLICT = 'o', 'f', 'r', 'x', 'm', 'c'
@@ -34,11 +34,14 @@ local function queue_of(base)
         state = base .. 'state', job = base .. 'job', payload = base .. 'payload', ids = base .. 'ids',
         ready = base .. 'ready', scheduled = base .. 'scheduled', blocked = base .. 'blocked',
         retry = base .. 'retry', lease = base .. 'lease',
+        aside = base .. 'aside', aside_place = base .. 'aside_place', aside_age = base .. 'aside_age',
+        aside_due = base .. 'aside_due',
         ended = base .. 'ended', done = base .. 'done', dead = base .. 'dead',
         cancelled = base .. 'cancelled', failed = base .. 'failed', keyed = base .. 'keyed',
         idempotency = base .. 'idempotency', idempotency_expiry = base .. 'idempotency_expiry',
         idempotency_ids = base .. 'idempotency_ids', cron = base .. 'cron',
-        detail = base .. 'detail:', runs = base .. 'runs:',
+        detail = base .. 'detail:', runs = base .. 'runs:', watch = base .. 'watch',
+        readers = base .. 'readers',
         damaged = base .. 'damaged', damage_news = base .. 'damage_news',
     }
 end
@@ -54,6 +57,17 @@ end
 -- A moment as text that sorts: 18 digits reach to the year 9999.
 local function moment(digits)
     return pad(digits, 18)
+end
+
+-- Leases that end by this moment are over. Who follows this server's clock is asked to agree with it: one
+-- who has not seen yet that it was set back would take what somebody else has just been given.
+local function over_at(now, clocked)
+    if clocked ~= '1' then
+        return now
+    end
+    local clock = call('TIME')
+    local here = moment(clock[1] .. pad(clock[2], 6))
+    return here < now and here or now
 end
 
 local function is_moment(text)

@@ -1,5 +1,20 @@
 -- The end of a job, and the end of what is kept of it.
 
+-- Readers who wait for a job have marked it (producer/job.lua). While there is no mark, a script asks
+-- once, however many jobs it ends.
+local function is_awaited(q)
+    if q.has_readers == nil then
+        q.has_readers = call('EXISTS', q.readers) == 1
+    end
+    return q.has_readers
+end
+
+local function tell_reader(q, id, state)
+    if is_awaited(q) and redis.pcall('SREM', q.readers, id) == 1 then
+        call('PUBLISH', q.base .. 'end:' .. id, SET_OF[state])
+    end
+end
+
 -- `by` is the kind of settlement or -1; `run` is what is kept of the last execution of a done job.
 local function ending_write(q, j, state, by, run, merged_into, now)
     local r = run or {wall = '0', user = '0', system = '0', max_rss_kb = '0', exit_code = '-1'}
@@ -13,6 +28,7 @@ local function ending_write(q, j, state, by, run, merged_into, now)
         end
     end
     call('ZADD', q[SET_OF[state]], now, j.id)
+    tell_reader(q, j.id, state)
 end
 
 -- All that a job has which never had a key, failed, or said anything while it ran.

@@ -15,6 +15,9 @@ end
 local function leaving_return(q, j, state, now)
     local moved = twins_running_returns(q, j, now)
     j.state = moved and state_when_due(j.due, now) or state
+    if moved then
+        j.aside = nil
+    end
     job_write(q, j)
     place_add(q, j)
     lease_drop(q, j.id)

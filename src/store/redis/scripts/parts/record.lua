@@ -100,6 +100,17 @@ local function lease_write(q, j)
         j.pool}, ' '))
 end
 
+-- How far its execution is, in percent, and a word about it or nothing.
+local function write_progress(q, id, percent, text)
+    local key = q.detail .. id
+    write_to(q, 'HSET', key, 'progress_percent', percent)
+    if text then
+        call('HSET', key, 'progress_text', text)
+    else
+        call('HDEL', key, 'progress_text')
+    end
+end
+
 -- False when it cannot be read.
 local function end_read(j, ended)
     if not match(ended, '^[567]') or not match(ended, END, 23) then

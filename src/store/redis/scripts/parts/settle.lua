@@ -5,7 +5,7 @@
 
 local byte, find = string.byte, string.find
 local PLAIN_END, PLAIN_FORGET = byte(DONE), byte('F')
-local OUTCOME_OF = {['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5'}
+local OUTCOME_OF = {['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5', ['6'] = '3'}
 
 local function settlement_unpack(told)
     if told == 'F' then
@@ -23,6 +23,7 @@ local function settlement_unpack(told)
         kind = list[1], counts = list[2] == '1', forget = list[3] == '1', run_at = list[4],
         reason = list[5], error = list[6], result = list[7], output = list[8],
     }
+    s.percent, s.text = list[27] or nil, list[28] or nil
     if list[9] == '1' then
         s.run = {worker = list[10], started_at = list[11], wall = list[12], user = list[13],
             system = list[14], max_rss_kb = list[15], exit_code = list[16], signal = list[17],
@@ -32,6 +33,7 @@ local function settlement_unpack(told)
         s.on_dead = {base = list[19], how = list[20], id = list[21], body = list[22],
             payload = list[23], expires = list[24]}
     end
+    s.aside, s.aside_since = list[25], list[26]
     return s
 end
 
@@ -42,7 +44,7 @@ local function judge(j, s, token, now)
         return j.ended_by == s.kind and j.token == token and OK or NOT_RUNNING
     elseif j.state ~= RUNNING then
         return NOT_RUNNING
-    elseif moment(j.expires_at) <= now and (s.kind ~= RELEASE or s.run) then
+    elseif moment(j.expires_at) <= now and (s.run or s.kind ~= RELEASE and s.kind ~= ASIDE) then
         return EXPIRED
     elseif j.token ~= token then
         return MISMATCH
@@ -79,6 +81,9 @@ local function write_traces(q, j, s, outcome, now)
     if s.output then
         write_to(q, 'HSET', q.detail .. j.id, 'output', s.output)
     end
+    if s.percent then
+        write_progress(q, j.id, s.percent, s.text)
+    end
     if s.run and s.kind ~= ACK then
         s.run.outcome = outcome
         record_run(q, j, s.run)
@@ -109,7 +114,9 @@ end
 local function return_job(q, j, s, later, now)
     local state = READY
     write_traces(q, j, s, OUTCOME_OF[s.kind], now)
-    if s.kind ~= RELEASE then
+    if s.kind == ASIDE then
+        j.aside = {why = s.aside, since = moment(s.aside_since), error = s.error}
+    elseif s.kind ~= RELEASE then
         j.run_at = s.run_at
         j.due = s.run_at ~= '0' and s.run_at or text_of(tonumber(now))
         if state_when_due(j.due, now) ~= READY then
@@ -174,6 +181,9 @@ local function settle_plain_all(q, plain, now)
     end
     q.left = true
     q.done_count = (q.done_count or 0) + #plain.ids
+    for i = 1, is_awaited(q) and #plain.ids or 0 do
+        tell_reader(q, plain.ids[i], DONE)
+    end
 end
 
 local function plain_none()

@@ -20,6 +20,11 @@ local function search_place(q, j)
 end
 
 local function waiting_state(q, j)
+    local record = call('HGET', q.aside, j.id)
+    j.aside = record and aside_read(j.id, record)
+    if j.aside then
+        return READY
+    end
     if j.broken then
         return search_place(q, j)
     end

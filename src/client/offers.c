@@ -1,0 +1,135 @@
+/*
+ * offers.c - what the live pools of a store offer: which queues they serve, which types they
+ * handle.
+ */
+#include "client/offers.h"
+
+#include "base/text.h"
+#include "job/pattern.h"
+
+static bool read_statuses(struct offers *offers, usec_t now, struct error *err)
+{
+    const struct pool_list *list = &offers->list;
+
+    offers->pools = arena_alloc(&offers->arena, (list->count + 1) * sizeof *offers->pools);
+    if (offers->pools == NULL)
+        return error_no_memory(err);
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->items[i].beat_at >= now - POOL_SILENT_AFTER)
+            offers->pools[offers->count++] =
+                pool_status_read(list->items[i].status, &offers->arena);
+    }
+    return !offers->arena.failed || error_no_memory(err);
+}
+
+bool offers_read(struct store *store, struct offers *offers_out, struct error *err)
+{
+    struct offers offers = {0};
+
+    if (!store_pools(store, &offers.list, err) || !read_statuses(&offers, store_now(store), err)) {
+        offers_done(&offers);
+        return false;
+    }
+    *offers_out = offers;
+    return true;
+}
+
+void offers_done(struct offers *offers)
+{
+    pool_list_done(&offers->list);
+    arena_done(&offers->arena);
+    *offers = (struct offers){0};
+}
+
+static bool serves(const struct pool_status *pool, const char *queue)
+{
+    bool found = pool->queues == NULL;
+
+    for (size_t i = 0; i < pool->queue_count && !found; i++)
+        found = text_equal(pool->queues[i].name, queue);
+    return found;
+}
+
+/* The better one of what was found so far and what this pool has. */
+static const struct pool_handler *better_handler(const struct pool_status *pool, const char *type,
+                                                 const struct pool_handler *best)
+{
+    int best_fit = best != NULL ? pattern_fit(best->pattern, type) : -1;
+
+    for (size_t i = 0; i < pool->handler_count; i++) {
+        const char *pattern = pool->handlers[i].pattern;
+        int fit = pattern != NULL ? pattern_fit(pattern, type) : -1;
+
+        if (fit > best_fit) {
+            best = &pool->handlers[i];
+            best_fit = fit;
+        }
+    }
+    return best;
+}
+
+enum offers_gap offers_gap(const struct offers *offers, const char *queue, const char *type)
+{
+    enum offers_gap gap = offers->count == 0 ? OFFERS_NO_POOL : OFFERS_NO_QUEUE;
+
+    for (size_t i = 0; i < offers->count; i++) {
+        const struct pool_status *pool = &offers->pools[i];
+
+        if (!serves(pool, queue))
+            continue;
+        if (pool->handlers == NULL || better_handler(pool, type, NULL) != NULL)
+            return OFFERS_NO_GAP;
+        gap = OFFERS_NO_HANDLER;
+    }
+    return gap;
+}
+
+const struct pool_handler *offers_handler(const struct offers *offers, const char *queue,
+                                          const char *type)
+{
+    const struct pool_handler *best = NULL;
+
+    for (size_t i = 0; i < offers->count; i++) {
+        if (serves(&offers->pools[i], queue))
+            best = better_handler(&offers->pools[i], type, best);
+    }
+    return best;
+}
+
+static size_t count_names(const struct offers *offers)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < offers->count; i++)
+        count += offers->pools[i].queue_count + offers->pools[i].handler_count;
+    return count;
+}
+
+const char *offers_closest_queue(struct offers *offers, const char *queue)
+{
+    const char **names = arena_alloc(&offers->arena, (count_names(offers) + 1) * sizeof *names);
+    size_t count = 0;
+
+    for (size_t i = 0; i < offers->count && names != NULL; i++) {
+        for (size_t j = 0; j < offers->pools[i].queue_count; j++) {
+            if (offers->pools[i].queues[j].name != NULL)
+                names[count++] = offers->pools[i].queues[j].name;
+        }
+    }
+    return text_closest(queue, names, count);
+}
+
+const char *offers_closest_type(struct offers *offers, const char *type)
+{
+    const char **names = arena_alloc(&offers->arena, (count_names(offers) + 1) * sizeof *names);
+    size_t count = 0;
+
+    for (size_t i = 0; i < offers->count && names != NULL; i++) {
+        for (size_t j = 0; j < offers->pools[i].handler_count; j++) {
+            const char *pattern = offers->pools[i].handlers[j].pattern;
+            if (pattern != NULL && job_name_is_valid(pattern))
+                names[count++] = pattern;
+        }
+    }
+    return text_closest(type, names, count);
+}

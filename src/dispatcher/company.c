@@ -1,0 +1,80 @@
+/*
+ * company.c - which workers have nothing to do, and how many jobs could join those that run.
+ */
+#include "dispatcher/company.h"
+
+#include "config/config.h"
+#include "dispatcher/room.h"
+#include "dispatcher/state.h"
+#include "process/process.h"
+
+/* One whose handler is not known any more is run by a worker that takes nothing new. */
+static size_t concurrency_of(const struct flight *flight)
+{
+    return flight->handler ? (size_t)flight->handler->concurrency : 1;
+}
+
+static void count_flight(struct dispatcher *dispatcher, const struct flight *flight)
+{
+    uint32_t serial;
+
+    if (flight->is_concluded ||
+        lease_table_state(dispatcher->process->leases, flight->hold, &serial) != HOLD_STARTED)
+        return;
+    struct worker_link *link = workers_find(&dispatcher->workers, serial);
+    const size_t concurrency = concurrency_of(flight);
+
+    if (!link)
+        return;
+    if (link->running == 0 || concurrency < link->limit)
+        link->limit = concurrency;
+    link->running++;
+}
+
+static void count_flights(struct dispatcher *dispatcher)
+{
+    const struct flight *flight;
+
+    for (struct worker_link *link = dispatcher->workers.first; link; link = link->next)
+        link->running = link->limit = 0;
+    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));)
+        count_flight(dispatcher, flight);
+}
+
+/* Whether any handler lets a worker have several jobs. */
+static bool is_possible(const struct config *config)
+{
+    for (size_t i = 0; i < config->handler_count; i++) {
+        if (config->handlers[i].concurrency > 1)
+            return true;
+    }
+    return false;
+}
+
+struct company company_count(struct dispatcher *dispatcher, size_t running)
+{
+    const size_t workers = workers_count(&dispatcher->workers);
+    struct company company = {0};
+
+    if (!is_possible(dispatcher->config)) {
+        company.idle = workers > running ? workers - running : 0;
+        return company;
+    }
+    count_flights(dispatcher);
+    for (const struct worker_link *link = dispatcher->workers.first; link; link = link->next) {
+        if (link->has_ended)
+            continue;
+        company.idle += link->running == 0;
+        company.spare += room_to_join(link->running, link->limit);
+    }
+    if (company.idle > 0)
+        dispatcher->is_crowded = false;
+    if (dispatcher->is_crowded)
+        company.spare = 0;
+    return company;
+}
+
+void company_note_missed(struct dispatcher *dispatcher)
+{
+    dispatcher->is_crowded = true;
+}
