@@ -206,7 +206,8 @@ class Redis(Server):
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self.settings = {
             "port": self.port, "bind": "127.0.0.1", "dir": folder, "save": "", "appendonly": "yes",
-            "appendfsync": "always" if durable else "everysec",
+            # everysec answers before it has written while the disk is busy, and a kill loses that
+            "appendfsync": "always" if durable else "no",
             "repl-diskless-sync-delay": 0,  # else a replica waits 5 s for others to come
             **dict(settings)}
 

@@ -65,11 +65,12 @@ class RedisCase(ServerCase):
 
 class Basics(RedisCase):
     def test_a_pool_runs_jobs_and_says_what_may_be_lost(self):
+        self.server.cli("CONFIG", "SET", "appendfsync", "everysec")
         pool = self.start_pool(HANDLERS)
         self.run_job("work")
         (event,) = pool.events("store_durability")
         self.assertEqual(event["level"], "warning")
-        self.assertIn("loses up to a second", event["text"])
+        self.assertIn("loses up to two seconds", event["text"])
 
     def test_several_hosts_are_for_clusters(self):
         self.refuses(2, "no cluster", "stats", **self.at(self.backend.replace("/0", ",127.0.0.1/0")))

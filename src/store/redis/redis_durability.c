@@ -76,7 +76,8 @@ static const char *loss(bool has_aof, const char *fsync)
     if (text_equal(fsync, "always"))
         return "append-only file, written to disk before a job is confirmed";
     if (text_equal(fsync, "everysec"))
-        return "append-only file, written to disk each second: a power loss loses up to a second";
+        return "append-only file, written to disk each second: a power loss, or a crash while the "
+               "disk is busy, loses up to two seconds";
     return "append-only file, written to disk when the system likes: a power loss loses the "
            "latest jobs";
 }
