@@ -23,17 +23,18 @@
  *       parts, such as a cluster, says of the items of a part that does not answer that they are
  *       TH_E_UNAVAILABLE, or TH_E_UNCERTAIN, and serves the others.
  *   P5  `now` is handed in. A driver never reads the machine's clock but in read_clock, and to ask
- * the database whether a lease is over for a caller that follows its clock (store.is_clocked). P6
- * A driver counts and moves; it never computes a delay, never compares a job's counts with their
- * limits, never decides that a job is dead, never chooses between queues. The limits of a share are
- * kept by it, as job/rate.h says: only the store sees all pools. P7  Per queue and key at most one
- * job waits and at most one runs; per queue and idempotency key one job is stored until the record
- * expires. Both hold among any number of racers. P8  A running job that was asked to cancel ends as
- * cancelled, whatever returns it but ack. P9  What is answered is durable, as far as the backend
- * can: enqueue and settle answer after the commit. Whoever sleeps in wait is woken after the
- * commit, never before. P10 Times are int64 microseconds and payloads are bytes: both come back
- * exactly. P11 Every call ends within the store's deadline; what could not be done is
- * TH_E_UNAVAILABLE.
+ *       the database whether a lease is over for a caller that follows its clock
+ *       (store.is_clocked).
+ *   P6  A driver counts and moves; it never computes a delay, never compares a job's counts with
+ *       their limits, never decides that a job is dead, never chooses between queues. The limits
+ *       of a share are kept by it, as job/rate.h says: only the store sees all pools.
+ *   P7  Per queue and key at most one job waits and at most one runs; per queue and idempotency
+ *       key one job is stored until the record expires. Both hold among any number of racers.
+ *   P8  A running job that was asked to cancel ends as cancelled, whatever returns it but ack.
+ *   P9  What is answered is durable, as far as the backend can: enqueue and settle answer after the
+ *       commit. Whoever sleeps in wait is woken after the commit, never before.
+ *   P10 Times are int64 microseconds and payloads are bytes: both come back exactly.
+ *   P11 Every call ends within the store's deadline; what could not be done is TH_E_UNAVAILABLE.
  */
 #ifndef STORE_DRIVER_H
 #define STORE_DRIVER_H
