@@ -227,6 +227,43 @@ START_TEST(a_page_of_a_rare_type_may_be_empty_and_still_have_a_next)
 }
 END_TEST
 
+#define AT_ONCE 600
+
+static void end_at_once(struct scene *scene, struct uuid *ids)
+{
+    enum th_error_code verdicts[AT_ONCE];
+    struct error err = {0};
+
+    scene_add_many(scene, AT_ONCE, ids);
+    MUST(store_cancel(scene->store, ids, AT_ONCE, NOW, verdicts, &err));
+    for (size_t i = 0; i < AT_ONCE; i++)
+        ASSERT_VERDICT(verdicts[i], TH_OK);
+    qsort(ids, AT_ONCE, sizeof *ids, by_id);
+}
+
+/* They are in the order of their ids then, and a page begins in the middle of them. */
+START_TEST(many_jobs_that_ended_at_one_moment_are_listed_page_by_page)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    const bool is_upward = _i == 0;
+    struct job_filter filter = {
+        .by_state = true, .state = JOB_CANCELLED, .oldest_first = is_upward, .limit = 7};
+    struct uuid ids[AT_ONCE];
+    size_t seen = 0;
+
+    end_at_once(&scene, ids);
+    do {
+        CLEANUP(job_list_done) struct job_list list = {0};
+        filter.after = scene_list(&scene, &filter, &list);
+        for (size_t i = 0; i < list.count; i++, seen++) {
+            ck_assert_uint_lt(seen, AT_ONCE);
+            ASSERT_SAME_ID(&list.items[i].id, &ids[is_upward ? seen : AT_ONCE - 1 - seen]);
+        }
+    } while (filter.after.is_set);
+    ck_assert_uint_eq(seen, AT_ONCE);
+}
+END_TEST
+
 Suite *pages_suite(void)
 {
     Suite *suite = suite_create("pages");
@@ -240,6 +277,7 @@ Suite *pages_suite(void)
     tcase_add_test(crowd, list_by_state_finds_the_same_among_30000_jobs);
     tcase_add_test(crowd, list_pagination_stable_no_skip_no_repeat_10000_jobs_while_mutating);
     tcase_add_loop_test(crowd, list_by_state_skips_and_repeats_nothing_while_jobs_move, 0, 2);
+    tcase_add_loop_test(crowd, many_jobs_that_ended_at_one_moment_are_listed_page_by_page, 0, 2);
     tcase_add_loop_test(crowd, a_page_of_a_rare_type_may_be_empty_and_still_have_a_next, 0, 2);
     return suite;
 }

@@ -73,13 +73,13 @@ local function from_ended(set)
         elseif after then
             to = sub(after, 1, 18)
         end
-        local places, offset = {}, 0
+        local places, offset, step, is_last = {}, 0, math.min(count, PAGE), false
         repeat
             local page
             if is_upward then
-                page = call('ZRANGEBYSCORE', set, from, to, 'WITHSCORES', 'LIMIT', offset, PAGE)
+                page = call('ZRANGEBYSCORE', set, from, to, 'WITHSCORES', 'LIMIT', offset, step)
             else
-                page = call('ZREVRANGEBYSCORE', set, to, from, 'WITHSCORES', 'LIMIT', offset, PAGE)
+                page = call('ZREVRANGEBYSCORE', set, to, from, 'WITHSCORES', 'LIMIT', offset, step)
             end
             for i = 1, #page, 2 do
                 local place = moment(text_of(tonumber(page[i + 1]))) .. NO_SEQ .. page[i]
@@ -87,8 +87,9 @@ local function from_ended(set)
                     places[#places + 1] = place
                 end
             end
-            offset = offset + PAGE
-        until #places == count or #page < 2 * PAGE
+            is_last = #page < 2 * step
+            offset, step = offset + step, math.min(2 * step, PAGE)
+        until #places == count or is_last
         return places
     end
 end
