@@ -182,7 +182,7 @@ static const struct {
     {"an ended job without traces has none",
      "SELECT 1 FROM ended WHERE NOT traces AND seq IN (SELECT seq FROM detail UNION SELECT seq FROM run)"},
     {"what was counted is what is there",
-     "WITH counts AS (SELECT queue_id, c.state, sum(c.n) AS n FROM counted CROSS JOIN LATERAL"
+     "WITH added AS (SELECT queue_id, c.state, sum(c.n) AS n FROM counts CROSS JOIN LATERAL"
      " (VALUES (0, scheduled), (1, ready), (2, blocked), (3, running), (4, retry), (5, done),"
      "     (6, dead), (7, cancelled), (8, no_handler), (9, cannot_start)) c (state, n)"
      "     GROUP BY 1, 2 HAVING sum(c.n) <> 0),"
@@ -192,7 +192,7 @@ static const struct {
      "     UNION ALL SELECT queue_id, state, count(*) FROM waiting GROUP BY 1, 2"
      "     UNION ALL SELECT queue_id, 3, count(*) FROM lease GROUP BY 1"
      "     UNION ALL SELECT queue_id, state, count(*) FROM ended GROUP BY 1, 2)"
-     " (TABLE counts EXCEPT TABLE jobs) UNION ALL (TABLE jobs EXCEPT TABLE counts)"},
+     " (TABLE added EXCEPT TABLE jobs) UNION ALL (TABLE jobs EXCEPT TABLE added)"},
 };
 /* clang-format on */
 

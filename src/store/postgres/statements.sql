@@ -170,21 +170,18 @@ FROM ended WHERE seq = ANY ($1) AND wall IS NOT NULL
 ORDER BY 1, 2
 -- The limit comes before the join, so that no more jobs are looked at than are shown.
 -- name: failures
-SELECT v.id, v.type, v.queue, v.state, v.attempts, v.max_attempts, v.last_error, v.failed_at,
-    v.reason
-FROM (SELECT seq FROM detail WHERE failed_at IS NOT NULL
-    ORDER BY failed_at DESC, seq DESC LIMIT $1::bigint) f JOIN job_view v ON v.seq = f.seq
-ORDER BY v.failed_at DESC, v.seq DESC
+SELECT id, type, queue, state, attempts, max_attempts, last_error, failed_at, reason
+FROM newest_failures($1::bigint)
 -- The oldest is looked for in each priority, by the index. The last column is the same in all rows.
 -- name: stats
-WITH counts AS MATERIALIZED (
+WITH added AS MATERIALIZED (
     SELECT queue_id, sum(scheduled)::bigint AS scheduled, sum(ready)::bigint AS ready,
         sum(blocked)::bigint AS blocked, sum(running)::bigint AS running, sum(retry)::bigint AS retry,
         sum(done)::bigint AS done, sum(dead)::bigint AS dead, sum(cancelled)::bigint AS cancelled,
         sum(no_handler)::bigint AS no_handler, sum(cannot_start)::bigint AS cannot_start,
         sum(done_total)::bigint AS done_total, sum(failed_total)::bigint AS failed_total,
-        count(*) AS deltas
-    FROM counted GROUP BY queue_id)
+        sum(deltas)::bigint AS deltas
+    FROM counts GROUP BY queue_id)
 SELECT q.name, p.paused_at, p.paused_by, p.spent_until, c.done_total, c.failed_total,
     c.scheduled, c.ready, c.blocked, c.running, c.retry, c.done, c.dead, c.cancelled, c.no_handler, c.cannot_start,
     least((SELECT min(o.due) FROM generate_series(0, 9) g (priority) CROSS JOIN LATERAL (
@@ -193,9 +190,9 @@ SELECT q.name, p.paused_at, p.paused_by, p.spent_until, c.done_total, c.failed_t
             ORDER BY r.due, r.seq LIMIT 1) o
         WHERE c.ready > 0),
         (SELECT a.due FROM aside a WHERE a.queue_id = q.queue_id ORDER BY a.due, a.seq LIMIT 1)),
-    (SELECT sum(deltas)::bigint FROM counts)
+    (SELECT sum(deltas)::bigint FROM added)
 FROM queue_name q LEFT JOIN queue p ON p.queue_id = q.queue_id
-    LEFT JOIN counts c ON c.queue_id = q.queue_id
+    LEFT JOIN added c ON c.queue_id = q.queue_id
 WHERE p.hidden_totals IS NULL OR coalesce(c.done_total, 0) + coalesce(c.failed_total, 0) <> p.hidden_totals
     OR coalesce(c.scheduled, 0) + coalesce(c.ready, 0) + coalesce(c.blocked, 0) + coalesce(c.running, 0)
         + coalesce(c.retry, 0) + coalesce(c.done, 0) + coalesce(c.dead, 0) + coalesce(c.cancelled, 0) <> 0

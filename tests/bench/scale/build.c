@@ -10,13 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BATCH_MAX ((size_t)1000)
-#define FILL_BATCH                                                                                 \
-    ((size_t)50) /* jobs that come, and end, at the same moment: in small towns as in large ones   \
-                  */
+#define BATCH_MAX    ((size_t)1000)
+#define FILL_BATCH   ((size_t)50) /* come, and end, at the same moment, in towns of any size */
 #define OTHER_QUEUES 9
 #define KEYED_EVERY  10 /* ready jobs with a key, scheduled ones with an idempotency key */
 #define NAME_SIZE    32
+
+/* What comes in within minutes is added up within minutes. */
+#define REAPER_PASSES 20
 
 /* One pass of filling: `count` jobs of a kind. */
 struct filling {
@@ -212,8 +213,10 @@ static void reap(struct town *town)
     struct error err;
     size_t removed;
 
-    town_must(store_prune(town->store, &keep, store_now(town->store), BATCH_MAX, &removed, &err),
-              "prune", &err);
+    for (int pass = 0; pass < REAPER_PASSES; pass++)
+        town_must(
+            store_prune(town->store, &keep, store_now(town->store), BATCH_MAX, &removed, &err),
+            "prune", &err);
 }
 
 static void open_store(struct town *town)

@@ -13,7 +13,8 @@
 --     8  the jobs themselves, detail, run: only by who has 7
 --     9  rows of queue        row        at the end (number); before, only by who has 3 alone
 --
--- pool and cron have one row for each call, which comes after 4.
+-- pool and cron have one row for each call, which comes after 4. Rows of tally (number) are for who adds up
+-- counts, and holds nothing then that anybody waits for.
 --
 -- A pool waits for 1 to 4 and 9, which only pools hold, and people for a moment. What producers hold
 -- as long as their own transactions last (5 to 8) it never waits for: what it cannot have at once it

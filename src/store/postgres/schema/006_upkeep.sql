@@ -230,21 +230,31 @@ END $$;
 
 -- ---- prune ----
 
--- What was counted since it was last added up becomes a row per queue. Nobody waits for it, and
--- whoever reads meanwhile sees the same sums.
+-- What was counted since goes into the tally. Whoever reads meanwhile sees the same sums, and nobody waits
+-- for it but another one that adds up: they take the queues in the same order.
 CREATE FUNCTION add_up_counts() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     WITH gone AS (
         DELETE FROM counted WHERE ctid = ANY (ARRAY(
             SELECT ctid FROM counted LIMIT 100000 FOR UPDATE SKIP LOCKED))
         RETURNING *)
-    INSERT INTO counted (queue_id, scheduled, ready, blocked, running, retry, done, dead, cancelled,
+    INSERT INTO tally AS t (queue_id, scheduled, ready, blocked, running, retry, done, dead, cancelled,
         no_handler, cannot_start, done_total, failed_total)
-    SELECT queue_id, nullif(sum(scheduled), 0), nullif(sum(ready), 0), nullif(sum(blocked), 0),
-        nullif(sum(running), 0), nullif(sum(retry), 0), nullif(sum(done), 0), nullif(sum(dead), 0),
-        nullif(sum(cancelled), 0), nullif(sum(no_handler), 0), nullif(sum(cannot_start), 0),
-        nullif(sum(done_total), 0), nullif(sum(failed_total), 0)
-    FROM gone GROUP BY queue_id;
+    SELECT queue_id, coalesce(sum(scheduled), 0), coalesce(sum(ready), 0), coalesce(sum(blocked), 0),
+        coalesce(sum(running), 0), coalesce(sum(retry), 0), coalesce(sum(done), 0),
+        coalesce(sum(dead), 0), coalesce(sum(cancelled), 0), coalesce(sum(no_handler), 0),
+        coalesce(sum(cannot_start), 0), coalesce(sum(done_total), 0),
+        coalesce(sum(failed_total), 0)
+    FROM gone GROUP BY queue_id ORDER BY queue_id
+    ON CONFLICT (queue_id) DO UPDATE SET
+        scheduled = t.scheduled + excluded.scheduled, ready = t.ready + excluded.ready,
+        blocked = t.blocked + excluded.blocked, running = t.running + excluded.running,
+        retry = t.retry + excluded.retry, done = t.done + excluded.done,
+        dead = t.dead + excluded.dead, cancelled = t.cancelled + excluded.cancelled,
+        no_handler = t.no_handler + excluded.no_handler,
+        cannot_start = t.cannot_start + excluded.cannot_start,
+        done_total = t.done_total + excluded.done_total,
+        failed_total = t.failed_total + excluded.failed_total;
 END $$;
 
 -- The oldest of one state and queue that ended at or before a moment. What somebody else holds is
@@ -305,13 +315,13 @@ BEGIN
     IF NOT pg_try_advisory_xact_lock(lock_class(4), 0) THEN
         RETURN 0;
     END IF;
-    PERFORM FROM counted OFFSET (SELECT 1000 + 2 * count(*) FROM queue) LIMIT 1;
+    PERFORM FROM counted OFFSET 1000 LIMIT 1;
     IF FOUND THEN
         PERFORM add_up_counts();
     END IF;
     FOR g IN SELECT s.state, c.queue_id, s.total
         FROM (SELECT queue_id, sum(done) AS done, sum(dead) AS dead, sum(cancelled) AS cancelled
-            FROM counted GROUP BY queue_id) c
+            FROM counts GROUP BY queue_id) c
             CROSS JOIN LATERAL (VALUES (5, c.done), (6, c.dead), (7, c.cancelled)) s (state, total)
         WHERE s.total > 0 ORDER BY s.state, c.queue_id
     LOOP

@@ -162,7 +162,7 @@ BEGIN
             + coalesce(running, 0) + coalesce(retry, 0) + coalesce(done, 0) + coalesce(dead, 0)
             + coalesce(cancelled, 0)), 0),
         coalesce(sum(coalesce(done_total, 0) + coalesce(failed_total, 0)), 0)
-    INTO jobs, totals FROM counted WHERE queue_id = queue_id_;
+    INTO jobs, totals FROM counts WHERE queue_id = queue_id_;
     IF jobs <> 0 THEN
         RETURN 8;
     END IF;
@@ -170,6 +170,16 @@ BEGIN
     UPDATE queue SET hidden_totals = totals, paused_at = NULL, paused_by = NULL
     WHERE queue_id = queue_id_;
     RETURN 0;
+END $$;
+
+-- Job by job, by one plan for any limit: to plan this anew for each takes longer than to carry it out.
+CREATE FUNCTION newest_failures(limit_ bigint) RETURNS SETOF job_view LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+    RETURN QUERY SELECT v.* FROM (SELECT d.seq, d.failed_at FROM detail d WHERE d.failed_at IS NOT NULL
+            ORDER BY d.failed_at DESC, d.seq DESC LIMIT limit_) f
+        CROSS JOIN LATERAL (SELECT * FROM job_view j WHERE j.seq = f.seq OFFSET 0) v
+    ORDER BY f.failed_at DESC, f.seq DESC;
 END $$;
 
 -- The settings see to it that the index is walked from its beginning, whatever the statistics say.

@@ -82,7 +82,7 @@ SELECT q.name AS queue, moment_of(p.paused_at) AS paused_at,
     coalesce(sum(c.done_total), 0)::bigint AS done_total,
     coalesce(sum(c.failed_total), 0)::bigint AS failed_total
 FROM queue_name q LEFT JOIN queue p ON p.queue_id = q.queue_id
-    LEFT JOIN counted c ON c.queue_id = q.queue_id
+    LEFT JOIN counts c ON c.queue_id = q.queue_id
 GROUP BY q.name, p.paused_at;
 
 -- ---- acting: each answers the state that the job is in now, or NULL when there is none ----

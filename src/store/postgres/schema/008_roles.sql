@@ -28,8 +28,8 @@ BEGIN
     EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO taskharbor_reader', current_schema());
     REVOKE ALL ON lock_space FROM taskharbor_reader;
     PERFORM grant_functions('taskharbor_reader', ARRAY['wait_for', 'list_page', 'list_branches',
-        'list_rows', 'list_picks', 'queue_of', 'count_before', 'moment_of', 'duration_of',
-        'text_of', 'reason_word']);
+        'list_rows', 'list_picks', 'queue_of', 'count_before', 'newest_failures', 'moment_of',
+        'duration_of', 'text_of', 'reason_word']);
 END $$;
 
 CREATE FUNCTION make_role(role text) RETURNS void LANGUAGE plpgsql AS $$
