@@ -29,8 +29,8 @@ struct flight {
     struct hold hold;
     uint64_t number;    /* counts up as jobs are handed out */
     usec_t handed_at;   /* boot time */
-    bool is_sent;       /* the task is in the rack, or has gone into the socket */
-    bool is_racked;     /* in the rack: nobody can have it who has not started it */
+    bool is_sent;       /* the task is in the task ring, or has gone into the socket */
+    bool is_in_ring;    /* in the task ring: nobody can have it who has not started it */
     bool is_behind;     /* another run of the job is not over here: not sent before that */
     bool is_probe;      /* of a handler that could not be started */
     bool is_finished;   /* was, when the audit began */

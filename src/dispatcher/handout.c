@@ -1,10 +1,10 @@
 /*
  * handout.c - jobs to the workers, and back from those that nobody started.
  *
- * All workers take their tasks from one rack, and large ones from one socket: any idle worker takes
- * the next job. So there is no choice of a worker here, and none can be wrong. Which of them has it
- * is seen in the lease table, where it is also taken back: the task itself stays where it is, and
- * whoever comes upon it finds that it was revoked.
+ * All workers take their tasks from one task ring, and large ones from one socket: any idle worker
+ * takes the next job. So there is no choice of a worker here, and none can be wrong. Which of them
+ * has it is seen in the lease table, where it is also taken back: the task itself stays where it
+ * is, and whoever comes upon it finds that it was revoked.
  */
 #include "dispatcher/handout.h"
 
@@ -19,7 +19,7 @@
 #include "job/outcome.h"
 #include "process/message.h"
 #include "process/process.h"
-#include "process/rack.h"
+#include "process/task_ring.h"
 #include "process/tray.h"
 #include "store/store.h"
 
@@ -53,15 +53,15 @@ static struct task task_of(const struct dispatcher *dispatcher, const struct fli
 static enum delivery pass_on(struct dispatcher *dispatcher, struct flight *flight,
                              const struct task *task, struct error *err)
 {
-    struct rack *rack = dispatcher->process->rack;
+    struct task_ring *ring = dispatcher->process->task_ring;
 
-    flight->is_racked = rack_put(rack, task);
-    if (flight->is_racked)
+    flight->is_in_ring = task_ring_put(ring, task);
+    if (flight->is_in_ring)
         return DELIVERY_DONE;
     const enum delivery delivery = task_send(dispatcher->process->tasks, task, err);
 
     if (delivery == DELIVERY_DONE)
-        rack_note(rack, task);
+        task_ring_note(ring, task);
     return delivery;
 }
 
@@ -98,7 +98,7 @@ bool handout_ring(struct dispatcher *dispatcher, struct error *err)
     const size_t sleepers = trays_sleepers(dispatcher->process->trays);
 
     dispatcher->unrung = 0;
-    return rack_ring(dispatcher->process->rack, sleepers < tasks ? sleepers : tasks, err);
+    return task_ring_wake(dispatcher->process->task_ring, sleepers < tasks ? sleepers : tasks, err);
 }
 
 static struct held_lease lease_of(const struct job *job)
@@ -203,7 +203,7 @@ bool handout_take_back(struct dispatcher *dispatcher, struct error *err)
 static bool is_lost(const struct flight *flight, usec_t age, uint64_t youngest_started,
                     size_t backlog)
 {
-    return flight->is_sent && !flight->is_racked && age >= LOST_AFTER &&
+    return flight->is_sent && !flight->is_in_ring && age >= LOST_AFTER &&
            (backlog == 0 || flight->number < youngest_started);
 }
 

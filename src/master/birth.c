@@ -19,9 +19,9 @@
 #include "master/master.h"
 #include "process/lease_table.h"
 #include "process/process.h"
-#include "process/rack.h"
 #include "process/scoreboard.h"
 #include "process/start_board.h"
+#include "process/task_ring.h"
 #include "process/tray.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static bool close_between(unsigned first, unsigned last, struct error *err)
 static bool close_others(const struct process *process, struct error *err)
 {
     int kept[] = {process->control, process->tasks, process->results, process->nudge,
-                  process->rack ? rack_bell(process->rack) : -1};
+                  process->task_ring ? task_ring_bell(process->task_ring) : -1};
     int first = STDERR_FILENO + 1;
 
     qsort(kept, COUNT_OF(kept), sizeof kept[0], compare_fds);
@@ -130,7 +130,8 @@ static bool confine_worker(const struct master *master, const struct process *pr
                            struct error *err)
 {
     return forget_store(master, err) && lower_limits(master, err) &&
-           lease_table_restrict(master->leases, err) && rack_restrict(process->rack, err) &&
+           lease_table_restrict(master->leases, err) &&
+           task_ring_restrict(process->task_ring, err) &&
            trays_restrict(process->trays, process->tray, err) &&
            scoreboard_restrict(master->scoreboard, process->slot, err) &&
            start_board_restrict(process->start_board, err);
@@ -220,7 +221,7 @@ static struct process describe(const struct child_seat *seat, const struct socke
         .once = master->options->once,
         .handlers = role->works ? generation->handlers : NULL,
         .leases = master->leases,
-        .rack = role->hands_out || role->works ? generation->rack : NULL,
+        .task_ring = role->hands_out || role->works ? generation->task_ring : NULL,
         .trays = role->hands_out || role->works ? master->trays : NULL,
         .tray = seat->tray,
         .scoreboard = master->scoreboard,

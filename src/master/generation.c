@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "process/message.h"
-#include "process/rack.h"
 #include "process/start_board.h"
+#include "process/task_ring.h"
 #include "worker/handlers.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static void free_generation(struct generation *generation)
         if (generation->tasks[i] >= 0)
             close(generation->tasks[i]);
     }
-    rack_close(&generation->rack);
+    task_ring_close(&generation->task_ring);
     start_board_close(&generation->start_board);
     arena_done(&generation->arena);
     config_done(&generation->config);
@@ -34,7 +34,8 @@ bool generation_new(struct config *config, size_t holds, struct generation **gen
         return error_no_memory(err);
     *generation = (struct generation){.users = 1, .tasks = {-1, -1}};
     if (!handlers_prepare(config, &generation->arena, &generation->handlers, err) ||
-        !message_pair(generation->tasks, err) || !rack_open(holds, &generation->rack, err) ||
+        !message_pair(generation->tasks, err) ||
+        !task_ring_open(holds, &generation->task_ring, err) ||
         !start_board_open(config->handler_count, &generation->start_board, err)) {
         free_generation(generation);
         return false;

@@ -3,7 +3,7 @@
  *
  * A reload makes a new generation. A process keeps the one that it was forked with, so a pool may
  * have several for a while: an old one ends with its last process. A task names its handler by its
- * place in the config, so each generation has a rack and a socket for tasks of its own: what a
+ * place in the config, so each generation has a task ring and a socket for tasks of its own: what a
  * dispatcher hands out is taken only by workers that have read the same config.
  */
 #ifndef MASTER_GENERATION_H
@@ -14,7 +14,7 @@
 #include "config/config.h"
 
 struct error;
-struct rack;
+struct task_ring;
 struct start_board;
 struct worker_handlers;
 
@@ -24,7 +24,7 @@ struct generation {
     struct config config;
     const struct worker_handlers *handlers;
     struct arena arena;              /* what they were made of */
-    struct rack *rack;               /* owned */
+    struct task_ring *task_ring;     /* owned */
     struct start_board *start_board; /* owned */
     int tasks[2];                    /* owned: the dispatcher's end, the workers' end */
 };

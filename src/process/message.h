@@ -3,7 +3,7 @@
  *
  *   master      -> anybody     struct order    what to do; the result socket of a new worker
  *   anybody     -> master      struct report   ready; a worker's end has been dealt with
- *   dispatcher  -> workers     struct task     a job to run, any idle worker takes it: rack.h
+ *   dispatcher  -> workers     struct task     a job to run, any idle worker takes it: task_ring.h
  *   worker      -> dispatcher  struct result   how it ended: tray.h, or a socket per worker
  *   dispatcher  -> worker      struct halt     stop that run; the same socket, the other way
  *

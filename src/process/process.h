@@ -19,7 +19,7 @@
 struct config;
 struct error;
 struct lease_table;
-struct rack;
+struct task_ring;
 struct scoreboard;
 struct start_board;
 struct trays;
@@ -46,9 +46,9 @@ struct process {
     const struct worker_handlers *handlers; /* workers; others: NULL */
 
     struct lease_table *leases;
-    struct rack *rack;   /* dispatcher and workers; others: NULL */
-    struct trays *trays; /* dispatcher and workers; others: NULL */
-    int tray;            /* a worker's own; others: 0 */
+    struct task_ring *task_ring; /* dispatcher and workers; others: NULL */
+    struct trays *trays;         /* dispatcher and workers; others: NULL */
+    int tray;                    /* a worker's own; others: 0 */
     struct scoreboard *scoreboard;
     size_t slot;
     struct start_board *start_board; /* the dispatcher writes it */

@@ -1,8 +1,8 @@
 /*
  * task.c - tasks of message.h: a job on its way from the dispatcher to any idle worker.
  *
- * A small one is packed into shared memory, the others go through a socket (rack.h says when). A
- * payload up to 16 KiB lies in the datagram. A longer one lies in a sealed memfd that goes along,
+ * A small one is packed into shared memory, the others go through a socket (task_ring.h says when).
+ * A payload up to 16 KiB lies in the datagram. A longer one lies in a sealed memfd that goes along,
  * so that the socket's buffer holds many tasks whatever their payloads are.
  */
 #include "process/message.h"

@@ -1,5 +1,5 @@
 /*
- * intake.c - a worker's next task: found in the rack, claimed in the lease table.
+ * intake.c - a worker's next task: found in the task ring, claimed in the lease table.
  */
 #include "worker/intake.h"
 
@@ -9,7 +9,7 @@
 #include "process/lease_table.h"
 #include "process/message.h"
 #include "process/process.h"
-#include "process/rack.h"
+#include "process/task_ring.h"
 
 /* False when somebody else has it, or when it is too late: the dispatcher takes back what nobody
  * starts. */
@@ -30,13 +30,13 @@ static bool has_hold(const struct process *process, struct hold hold)
 }
 
 /* A hold that is lost again meanwhile leaves nothing to do. */
-static bool start_racked(const struct process *process, struct hold hold, struct arena *arena,
-                         struct task *task_out, bool *started_out, struct error *err)
+static bool start_from_ring(const struct process *process, struct hold hold, struct arena *arena,
+                            struct task *task_out, bool *started_out, struct error *err)
 {
     *started_out = start(process, hold);
     if (!*started_out)
         return true;
-    const bool was_read = rack_read(process->rack, hold, arena, task_out, err);
+    const bool was_read = task_ring_read(process->task_ring, hold, arena, task_out, err);
     *started_out = has_hold(process, hold);
     return was_read || !*started_out;
 }
@@ -65,19 +65,19 @@ bool intake_start(struct intake *intake, struct arena *arena, struct task *task_
                   bool *started_out, struct error *err)
 {
     const struct process *process = intake->process;
-    struct rack_head head;
+    struct task_head head;
 
     *started_out = false;
     intake->blocker = HOLD_NONE;
-    while (!*started_out && rack_look(process->rack, process->leases, &head)) {
+    while (!*started_out && task_ring_look(process->task_ring, process->leases, &head)) {
         if (!intake->may_take(intake->context, head.handler)) {
             intake->blocker = head.hold;
             return true;
         }
-        rack_pass(process->rack);
+        task_ring_pass(process->task_ring);
         if (head.is_in_socket
                 ? !start_sent(intake, arena, task_out, started_out, err)
-                : !start_racked(process, head.hold, arena, task_out, started_out, err))
+                : !start_from_ring(process, head.hold, arena, task_out, started_out, err))
             return false;
     }
     return true;

@@ -1,5 +1,5 @@
 /*
- * intake.h - a worker's next task: found in the rack, claimed in the lease table.
+ * intake.h - a worker's next task: found in the task ring, claimed in the lease table.
  */
 #ifndef WORKER_INTAKE_H
 #define WORKER_INTAKE_H

@@ -7,7 +7,7 @@
 #include "process/loop.h"
 #include "process/message.h"
 #include "process/process.h"
-#include "process/rack.h"
+#include "process/task_ring.h"
 #include "process/tray.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static bool tell_news(const struct process *process, struct error *err)
     case TRAY_AWAKE:
         return true;
     case TRAY_PACING:
-        if (rack_has_more(process->rack))
+        if (task_ring_has_more(process->task_ring))
             return true;
         break;
     case TRAY_ASLEEP:

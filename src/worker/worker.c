@@ -1,14 +1,14 @@
 /*
  * worker.c - `thd: worker N`, runs handlers. It has no database and no credentials.
  *
- *     rack (all workers) --start--> handler --> result (own tray or socket) --> finish
+ *     task ring (all workers) --start--> handler --> result (own tray or socket) --> finish
  *
  * Woken by a task, by the dispatcher's wish to halt a run, by the moment at which an unconfirmed
  * lease has to be given up, by what a resident says, and by the master.
  *
  * Commands and plugins are run one at a time, to their end. A resident may have several jobs: while
- * it has any, only its own are taken. A task of another handler at the head of the rack stops the
- * intake until all of them have ended, or another worker has taken it.
+ * it has any, only its own are taken. A task of another handler at the head of the task ring stops
+ * the intake until all of them have ended, or another worker has taken it.
  *
  * Invariants:
  *   - A job is run only after it was moved from handed to started in the lease table: whoever took
@@ -30,8 +30,8 @@
 #include "process/message.h"
 #include "process/orphans.h"
 #include "process/process.h"
-#include "process/rack.h"
 #include "process/scoreboard.h"
+#include "process/task_ring.h"
 #include "process/tray.h"
 #include "worker/handlers.h"
 #include "worker/lifeline.h"
@@ -75,7 +75,7 @@ static void hear_bell(void *context, unsigned events)
 
     (void)events;
     worker->has_heard = true;
-    rack_hear(worker->process->rack);
+    task_ring_hear(worker->process->task_ring);
 }
 
 static void look_again(void *context)
@@ -177,7 +177,7 @@ static bool note_blocker(struct worker *worker, struct error *err)
 
     worker->has_heard = false;
     worker->is_blocked = !hold_equal(worker->intake.blocker, HOLD_NONE);
-    return !worker->is_blocked || !has_heard || rack_ring(worker->process->rack, 1, err);
+    return !worker->is_blocked || !has_heard || task_ring_wake(worker->process->task_ring, 1, err);
 }
 
 static bool take_tasks(struct worker *worker, struct error *err)
@@ -201,7 +201,7 @@ static bool wait_for_task(struct worker *worker, struct error *err)
     bool waited = true;
 
     tray_set_asleep(process->trays, process->tray, true);
-    if (!rack_has_more(process->rack)) {
+    if (!task_ring_has_more(process->task_ring)) {
         if (!worker->tasks.is_on)
             waited = loop_watch(process->loop, &worker->tasks, LOOP_READ | LOOP_ALONE, err);
         waited = waited && loop_step(process->loop, err);
@@ -247,8 +247,8 @@ static void set_watches(struct worker *worker)
 {
     struct process *process = worker->process;
 
-    worker->tasks =
-        (struct loop_watch){.fd = rack_bell(process->rack), .call = hear_bell, .context = worker};
+    worker->tasks = (struct loop_watch){
+        .fd = task_ring_bell(process->task_ring), .call = hear_bell, .context = worker};
     worker->results =
         (struct loop_watch){.fd = process->results, .call = hear_halts, .context = worker};
     worker->stop_timer = (struct loop_timer){.call = worker_check_leases, .context = worker};

@@ -27,7 +27,7 @@ struct worker {
     bool is_blocked;          /* by the intake's blocker */
     bool has_heard;           /* the bell, and has not looked since */
     bool is_hungry;           /* has begun what others can join, and asked for no more yet */
-    bool is_retiring;         /* take only what is in the rack */
+    bool is_retiring;         /* take only what is in the task ring */
     bool ended;               /* take no more jobs */
 };
 

@@ -1,5 +1,5 @@
 /*
- * rack.c - shared memory: the tasks that wait for a worker, in the order of their turn.
+ * task_ring.c - shared memory: the tasks that wait for a worker, in the order of their turn.
  *
  * A ring of holds, and for each entry of the lease table a place for its task.
  *
@@ -10,7 +10,7 @@
  *   - What a worker copies out of a place belongs to the hold if the hold is still its own after
  *     copying: only then the dispatcher has not used the entry again.
  */
-#include "process/rack.h"
+#include "process/task_ring.h"
 
 #include "base/error.h"
 #include "process/shared_memory.h"
@@ -34,11 +34,11 @@ struct place {
 
 struct shared {
     _Atomic uint64_t end; /* how many were ever put */
-    _Atomic uint64_t ring[];
+    _Atomic uint64_t turns[];
 };
 
 /* Each process has its own copy of this; the memory is shared. */
-struct rack {
+struct task_ring {
     size_t capacity;
     size_t size;   /* of the memory, in whole pages */
     uint64_t next; /* of a worker: how many it has looked at */
@@ -47,42 +47,42 @@ struct rack {
     struct place *places;
 };
 
-static bool map(struct rack *rack, struct error *err)
+static bool map(struct task_ring *ring, struct error *err)
 {
-    const size_t ring =
-        shared_memory_pages(sizeof *rack->shared + rack->capacity * sizeof(uint64_t));
+    const size_t turns =
+        shared_memory_pages(sizeof *ring->shared + ring->capacity * sizeof(uint64_t));
 
-    rack->size = ring + shared_memory_pages(rack->capacity * sizeof *rack->places);
+    ring->size = turns + shared_memory_pages(ring->capacity * sizeof *ring->places);
     unsigned char *memory;
 
-    if (!shared_memory_map(rack->size, "the tasks", &memory, err))
+    if (!shared_memory_map(ring->size, "the tasks", &memory, err))
         return false;
-    rack->shared = (void *)memory;
-    rack->places = (void *)(memory + ring);
+    ring->shared = (void *)memory;
+    ring->places = (void *)(memory + turns);
     return true;
 }
 
-bool rack_open(size_t capacity, struct rack **rack_out, struct error *err)
+bool task_ring_open(size_t capacity, struct task_ring **ring_out, struct error *err)
 {
-    struct rack *rack = calloc(1, sizeof *rack);
+    struct task_ring *ring = calloc(1, sizeof *ring);
 
-    if (!rack)
+    if (!ring)
         return error_no_memory(err);
-    rack->capacity = capacity;
-    rack->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC | EFD_SEMAPHORE);
-    if (rack->bell < 0)
+    ring->capacity = capacity;
+    ring->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC | EFD_SEMAPHORE);
+    if (ring->bell < 0)
         error_errno(err, TH_E_INTERNAL, errno, "open an eventfd");
-    if (rack->bell < 0 || !map(rack, err)) {
-        rack_close(&rack);
+    if (ring->bell < 0 || !map(ring, err)) {
+        task_ring_close(&ring);
         return false;
     }
-    *rack_out = rack;
+    *ring_out = ring;
     return true;
 }
 
-void rack_close(struct rack **rack)
+void task_ring_close(struct task_ring **ring)
 {
-    struct rack *closed = *rack;
+    struct task_ring *closed = *ring;
 
     if (!closed)
         return;
@@ -91,56 +91,56 @@ void rack_close(struct rack **rack)
     if (closed->bell >= 0)
         close(closed->bell);
     free(closed);
-    *rack = NULL;
+    *ring = NULL;
 }
 
-int rack_bell(const struct rack *rack)
+int task_ring_bell(const struct task_ring *ring)
 {
-    return rack->bell;
+    return ring->bell;
 }
 
 /* ---- the dispatcher ---- */
 
-static void publish(struct rack *rack, struct hold hold)
+static void publish(struct task_ring *ring, struct hold hold)
 {
-    struct shared *shared = rack->shared;
+    struct shared *shared = ring->shared;
     const uint64_t end = atomic_load_explicit(&shared->end, memory_order_relaxed);
 
-    atomic_store_explicit(&shared->ring[end % rack->capacity],
+    atomic_store_explicit(&shared->turns[end % ring->capacity],
                           (uint64_t)hold.entry << 32 | hold.generation, memory_order_relaxed);
     /* Sequentially consistent: whoever falls asleep looks at it after having said so, and we look
      * for sleepers after this. */
     atomic_store(&shared->end, end + 1);
 }
 
-bool rack_put(struct rack *rack, const struct task *task)
+bool task_ring_put(struct task_ring *ring, const struct task *task)
 {
-    assert(task->hold.entry < rack->capacity);
-    struct place *place = &rack->places[task->hold.entry];
+    assert(task->hold.entry < ring->capacity);
+    struct place *place = &ring->places[task->hold.entry];
 
     place->length = (uint32_t)task_pack(task, place->task, sizeof place->task);
     place->handler = (uint32_t)task->handler;
     if (place->length == 0)
         return false;
-    publish(rack, task->hold);
+    publish(ring, task->hold);
     return true;
 }
 
-void rack_note(struct rack *rack, const struct task *task)
+void task_ring_note(struct task_ring *ring, const struct task *task)
 {
-    assert(task->hold.entry < rack->capacity);
-    rack->places[task->hold.entry].length = 0;
-    rack->places[task->hold.entry].handler = (uint32_t)task->handler;
-    publish(rack, task->hold);
+    assert(task->hold.entry < ring->capacity);
+    ring->places[task->hold.entry].length = 0;
+    ring->places[task->hold.entry].handler = (uint32_t)task->handler;
+    publish(ring, task->hold);
 }
 
-bool rack_ring(struct rack *rack, size_t sleepers, struct error *err)
+bool task_ring_wake(struct task_ring *ring, size_t sleepers, struct error *err)
 {
     const uint64_t one = 1;
 
     /* One write wakes one of those that watch it; a count of two would wake one as well. */
     for (size_t i = 0; i < sleepers; i++) {
-        if (write(rack->bell, &one, sizeof one) < 0 && errno != EAGAIN)
+        if (write(ring->bell, &one, sizeof one) < 0 && errno != EAGAIN)
             return error_errno(err, TH_E_INTERNAL, errno, "wake a worker");
     }
     return true;
@@ -148,57 +148,58 @@ bool rack_ring(struct rack *rack, size_t sleepers, struct error *err)
 
 /* ---- workers ---- */
 
-bool rack_restrict(struct rack *rack, struct error *err)
+bool task_ring_restrict(struct task_ring *ring, struct error *err)
 {
-    if (mprotect(rack->shared, rack->size, PROT_READ))
+    if (mprotect(ring->shared, ring->size, PROT_READ))
         return error_errno(err, TH_E_INTERNAL, errno, "write-protect the tasks");
     return true;
 }
 
 /* What is read of a place belongs to the hold if nobody has started it even afterwards. */
-static bool read_head(const struct rack *rack, const struct lease_table *leases, struct hold hold,
-                      struct rack_head *head_out)
+static bool read_head(const struct task_ring *ring, const struct lease_table *leases,
+                      struct hold hold, struct task_head *head_out)
 {
-    const struct place *place = &rack->places[hold.entry];
+    const struct place *place = &ring->places[hold.entry];
 
     if (lease_table_state(leases, hold, NULL) != HOLD_HANDED)
         return false;
-    *head_out = (struct rack_head){hold, place->handler, place->length == 0};
+    *head_out = (struct task_head){hold, place->handler, place->length == 0};
     atomic_thread_fence(memory_order_acquire);
     return lease_table_state(leases, hold, NULL) == HOLD_HANDED;
 }
 
-bool rack_look(struct rack *rack, const struct lease_table *leases, struct rack_head *head_out)
+bool task_ring_look(struct task_ring *ring, const struct lease_table *leases,
+                    struct task_head *head_out)
 {
-    const uint64_t end = atomic_load(&rack->shared->end);
+    const uint64_t end = atomic_load(&ring->shared->end);
 
-    if (end - rack->next > rack->capacity) /* one that was busy for long, or has just begun */
-        rack->next = end - rack->capacity;
-    for (; rack->next < end; rack->next++) {
-        const uint64_t word = atomic_load_explicit(&rack->shared->ring[rack->next % rack->capacity],
-                                                   memory_order_relaxed);
+    if (end - ring->next > ring->capacity) /* one that was busy for long, or has just begun */
+        ring->next = end - ring->capacity;
+    for (; ring->next < end; ring->next++) {
+        const uint64_t word = atomic_load_explicit(
+            &ring->shared->turns[ring->next % ring->capacity], memory_order_relaxed);
         const struct hold hold = {(uint32_t)(word >> 32), (uint32_t)word};
 
-        if (read_head(rack, leases, hold, head_out))
+        if (read_head(ring, leases, hold, head_out))
             return true;
     }
     return false;
 }
 
-void rack_pass(struct rack *rack)
+void task_ring_pass(struct task_ring *ring)
 {
-    rack->next++;
+    ring->next++;
 }
 
-bool rack_has_more(const struct rack *rack)
+bool task_ring_has_more(const struct task_ring *ring)
 {
-    return atomic_load(&rack->shared->end) != rack->next;
+    return atomic_load(&ring->shared->end) != ring->next;
 }
 
-bool rack_read(const struct rack *rack, struct hold hold, struct arena *arena,
-               struct task *task_out, struct error *err)
+bool task_ring_read(const struct task_ring *ring, struct hold hold, struct arena *arena,
+                    struct task *task_out, struct error *err)
 {
-    const struct place *place = &rack->places[hold.entry];
+    const struct place *place = &ring->places[hold.entry];
     const uint32_t length = place->length;
 
     if (length > sizeof place->task)
@@ -206,10 +207,10 @@ bool rack_read(const struct rack *rack, struct hold hold, struct arena *arena,
     return task_unpack((struct bytes){place->task, length}, arena, task_out, err);
 }
 
-void rack_hear(const struct rack *rack)
+void task_ring_hear(const struct task_ring *ring)
 {
     uint64_t count;
 
-    while (read(rack->bell, &count, sizeof count) < 0 && errno == EINTR)
+    while (read(ring->bell, &count, sizeof count) < 0 && errno == EINTR)
         continue;
 }

@@ -1,12 +1,12 @@
 /*
- * test_rack.c - tasks that wait: their order, those that somebody has, large ones, real races, and
- * what a worker can reach.
+ * test_task_ring.c - tasks that wait: their order, those that somebody has, large ones, real races,
+ * and what a worker can reach.
  */
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "process/lease_table.h"
-#include "process/rack.h"
+#include "process/task_ring.h"
 #include "suites.h"
 
 #include <poll.h>
@@ -23,21 +23,21 @@
 #define LONG     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 static struct lease_table *leases;
-static struct rack *rack;
+static struct task_ring *ring;
 static struct arena arena;
 static struct error err;
 
 static void setup(void)
 {
     ck_assert_msg(lease_table_open(CAPACITY, &leases, &err), "%s", err.text);
-    ck_assert_msg(rack_open(CAPACITY, &rack, &err), "%s", err.text);
+    ck_assert_msg(task_ring_open(CAPACITY, &ring, &err), "%s", err.text);
 }
 
 static void teardown(void)
 {
     arena_done(&arena);
-    rack_close(&rack);
-    rack_close(&rack);
+    task_ring_close(&ring);
+    task_ring_close(&ring);
     lease_table_close(&leases);
 }
 
@@ -59,23 +59,23 @@ static struct hold put(const char *payload)
         .payload = {(const unsigned char *)payload, strlen(payload)},
     };
 
-    ck_assert(rack_put(rack, &task));
+    ck_assert(task_ring_put(ring, &task));
     return task.hold;
 }
 
 /* The next one that nobody had, claimed and read. */
-static const char *take(struct rack *from, uint32_t worker)
+static const char *take(struct task_ring *from, uint32_t worker)
 {
-    struct rack_head head;
+    struct task_head head;
     struct task task;
 
-    if (!rack_look(from, leases, &head))
+    if (!task_ring_look(from, leases, &head))
         return "nothing";
-    rack_pass(from);
+    task_ring_pass(from);
     if (head.is_in_socket)
         return "in the socket";
     ck_assert(lease_table_start(leases, head.hold, worker));
-    ck_assert_msg(rack_read(from, head.hold, &arena, &task, &err), "%s", err.text);
+    ck_assert_msg(task_ring_read(from, head.hold, &arena, &task, &err), "%s", err.text);
     ck_assert(hold_equal(task.hold, head.hold));
     return (const char *)task.payload.data;
 }
@@ -84,11 +84,11 @@ START_TEST(tasks_are_taken_in_the_order_in_which_they_were_put)
 {
     put("one");
     put("two");
-    ck_assert(rack_has_more(rack));
-    ck_assert_str_eq(take(rack, WORKER), "one");
-    ck_assert_str_eq(take(rack, WORKER), "two");
-    ck_assert_str_eq(take(rack, WORKER), "nothing");
-    ck_assert(!rack_has_more(rack));
+    ck_assert(task_ring_has_more(ring));
+    ck_assert_str_eq(take(ring, WORKER), "one");
+    ck_assert_str_eq(take(ring, WORKER), "two");
+    ck_assert_str_eq(take(ring, WORKER), "nothing");
+    ck_assert(!task_ring_has_more(ring));
 }
 END_TEST
 
@@ -100,7 +100,7 @@ START_TEST(what_somebody_has_started_or_taken_back_is_passed_over)
     ck_assert(lease_table_revoke(leases, revoked));
     lease_table_free(leases, freed);
     put("waiting");
-    ck_assert_str_eq(take(rack, WORKER), "waiting");
+    ck_assert_str_eq(take(ring, WORKER), "waiting");
 }
 END_TEST
 
@@ -110,8 +110,8 @@ START_TEST(an_entry_that_was_used_again_is_shown_with_its_new_task)
     const struct hold hold = put("new"); /* the same entry */
 
     ck_assert_uint_eq(hold.entry, 0);
-    ck_assert_str_eq(take(rack, WORKER), "new");
-    ck_assert_str_eq(take(rack, WORKER), "nothing");
+    ck_assert_str_eq(take(ring, WORKER), "new");
+    ck_assert_str_eq(take(ring, WORKER), "nothing");
 }
 END_TEST
 
@@ -120,8 +120,8 @@ START_TEST(a_worker_that_was_busy_for_long_finds_what_waits_now)
     for (int i = 0; i < 5 * CAPACITY; i++)
         lease_table_free(leases, put("gone"));
     put("waiting");
-    ck_assert_str_eq(take(rack, WORKER), "waiting");
-    ck_assert_str_eq(take(rack, WORKER), "nothing");
+    ck_assert_str_eq(take(ring, WORKER), "waiting");
+    ck_assert_str_eq(take(ring, WORKER), "nothing");
 }
 END_TEST
 
@@ -129,63 +129,63 @@ START_TEST(a_task_that_is_too_large_is_refused_and_keeps_its_turn_by_a_note)
 {
     char payload[2048];
     struct task task = {.hold = hand(), .type = "t", .queue = "q"};
-    struct rack_head head;
+    struct task_head head;
 
     memset(payload, 'x', sizeof payload);
     task.payload = (struct bytes){(const unsigned char *)payload, sizeof payload};
-    ck_assert(!rack_put(rack, &task));
-    ck_assert(!rack_has_more(rack));
+    ck_assert(!task_ring_put(ring, &task));
+    ck_assert(!task_ring_has_more(ring));
     task.handler = 7;
-    rack_note(rack, &task);
+    task_ring_note(ring, &task);
     put("next");
-    ck_assert(rack_look(rack, leases, &head));
+    ck_assert(task_ring_look(ring, leases, &head));
     ck_assert_uint_eq(head.handler, 7);
-    ck_assert_str_eq(take(rack, WORKER), "in the socket");
-    ck_assert_str_eq(take(rack, WORKER), "next");
+    ck_assert_str_eq(take(ring, WORKER), "in the socket");
+    ck_assert_str_eq(take(ring, WORKER), "next");
 }
 END_TEST
 
 START_TEST(a_task_is_shown_until_it_is_passed_or_somebody_has_it)
 {
     const struct task task = {.hold = hand(), .type = "t", .queue = "q", .handler = 3};
-    struct rack_head head;
+    struct task_head head;
 
-    ck_assert(rack_put(rack, &task));
+    ck_assert(task_ring_put(ring, &task));
     const struct hold next = put("next");
     for (int i = 0; i < 2; i++) {
-        ck_assert(rack_look(rack, leases, &head));
+        ck_assert(task_ring_look(ring, leases, &head));
         ck_assert(hold_equal(head.hold, task.hold));
         ck_assert_uint_eq(head.handler, 3);
-        ck_assert(rack_has_more(rack));
+        ck_assert(task_ring_has_more(ring));
     }
     ck_assert(lease_table_start(leases, task.hold, WORKER));
-    ck_assert(rack_look(rack, leases, &head));
+    ck_assert(task_ring_look(ring, leases, &head));
     ck_assert(hold_equal(head.hold, next));
     ck_assert_uint_eq(head.handler, 0);
-    rack_pass(rack);
-    ck_assert(!rack_look(rack, leases, &head));
+    task_ring_pass(ring);
+    ck_assert(!task_ring_look(ring, leases, &head));
 }
 END_TEST
 
 START_TEST(one_count_of_the_bell_is_for_one_sleeper)
 {
-    struct pollfd bell = {.fd = rack_bell(rack), .events = POLLIN};
+    struct pollfd bell = {.fd = task_ring_bell(ring), .events = POLLIN};
 
-    ck_assert(rack_ring(rack, 0, &err));
+    ck_assert(task_ring_wake(ring, 0, &err));
     ck_assert_int_eq(poll(&bell, 1, 0), 0);
-    ck_assert(rack_ring(rack, 2, &err));
-    rack_hear(rack);
+    ck_assert(task_ring_wake(ring, 2, &err));
+    task_ring_hear(ring);
     ck_assert_int_eq(poll(&bell, 1, 0), 1);
-    rack_hear(rack);
+    task_ring_hear(ring);
     ck_assert_int_eq(poll(&bell, 1, 0), 0);
-    rack_hear(rack); /* by somebody who was woken for nothing */
+    task_ring_hear(ring); /* by somebody who was woken for nothing */
 }
 END_TEST
 
 START_TEST(a_worker_cannot_write_to_it)
 {
     signal(SIGSEGV, SIG_DFL); /* the sanitizer would tell a story */
-    ck_assert_msg(rack_restrict(rack, &err), "%s", err.text);
+    ck_assert_msg(task_ring_restrict(ring, &err), "%s", err.text);
     put("a worker that hands out tasks dies here");
 }
 END_TEST
@@ -202,15 +202,15 @@ struct count {
 static void eat(struct count *count, uint32_t worker)
 {
     for (;;) {
-        struct rack_head head;
+        struct task_head head;
         struct task task;
 
-        if (!rack_look(rack, leases, &head) || !lease_table_start(leases, head.hold, worker)) {
+        if (!task_ring_look(ring, leases, &head) || !lease_table_start(leases, head.hold, worker)) {
             sched_yield(); /* on a busy machine the others have to get on */
             continue;
         }
-        rack_pass(rack);
-        ck_assert(rack_read(rack, head.hold, &arena, &task, &err));
+        task_ring_pass(ring);
+        ck_assert(task_ring_read(ring, head.hold, &arena, &task, &err));
         if (task.execution == TASKS)
             _exit(0);
         atomic_fetch_add(&count->taken[task.execution], 1);
@@ -255,7 +255,7 @@ START_TEST(each_task_is_taken_once_by_one_of_many)
             .execution = i < TASKS ? i : TASKS,
             .payload = {(const unsigned char *)LONG, (size_t)i % sizeof LONG}};
 
-        ck_assert(rack_put(rack, &task));
+        ck_assert(task_ring_put(ring, &task));
     }
     for (int i = 0; i < RACERS; i++) {
         int status;
@@ -269,9 +269,9 @@ START_TEST(each_task_is_taken_once_by_one_of_many)
 }
 END_TEST
 
-Suite *rack_suite(void)
+Suite *task_ring_suite(void)
 {
-    Suite *suite = suite_create("process/rack");
+    Suite *suite = suite_create("process/task_ring");
     TCase *order = tcase_create("order");
     TCase *others = tcase_create("others");
 
