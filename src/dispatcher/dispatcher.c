@@ -32,9 +32,9 @@
 #include "dispatcher/starts.h"
 #include "dispatcher/state.h"
 #include "process/process.h"
+#include "process/result_ring.h"
 #include "process/scoreboard.h"
 #include "process/start_board.h"
-#include "process/tray.h"
 #include "store/store.h"
 
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static void hear_nudge(void *context, unsigned events)
 
     (void)events;
     if (read(dispatcher->process->nudge, &count, sizeof count) == (ssize_t)sizeof count)
-        dispatcher->has_flags = true; /* or a result is in a tray, which is looked at anyway */
+        dispatcher->has_flags = true; /* or a result is in a ring, which is looked at anyway */
 }
 
 static void scan(void *context)
@@ -133,7 +133,7 @@ static void obey(void *context, const struct order *order, int fd)
     switch (order->kind) {
     case ORDER_WORKER_STARTED:
         dispatcher->has_halts = true;
-        ring_for_all(dispatcher); /* it may sleep already, in a tray that we did not know of */
+        ring_for_all(dispatcher); /* it may sleep already, in a ring that we did not know of */
         if (!workers_add(&dispatcher->workers, order, fd, &err))
             end(dispatcher, process_fail(&err));
         return;
@@ -425,7 +425,7 @@ static bool has_news(const struct dispatcher *dispatcher)
         return !has_time(dispatcher);
     if (dispatcher->has_exchanged) /* which made room, and took its time */
         return true;
-    return dispatcher->has_recovered && trays_have_news(dispatcher->process->trays);
+    return dispatcher->has_recovered && result_rings_have_news(dispatcher->process->result_rings);
 }
 
 /* Says that it sleeps, looks once more, then sleeps: whoever comes after that look wakes it. */
@@ -433,10 +433,11 @@ static bool sleep_a_while(struct dispatcher *dispatcher, struct error *err)
 {
     struct process *process = dispatcher->process;
 
-    trays_set_call(process->trays, dispatcher->is_pacing ? TRAY_PACING : TRAY_ASLEEP);
+    result_rings_set_call(process->result_rings,
+                          dispatcher->is_pacing ? RESULT_CALL_PACING : RESULT_CALL_ASLEEP);
     const bool stepped =
         has_news(dispatcher) ? loop_glance(process->loop, err) : loop_step(process->loop, err);
-    trays_set_call(process->trays, TRAY_AWAKE);
+    result_rings_set_call(process->result_rings, RESULT_CALL_AWAKE);
     return stepped;
 }
 
@@ -449,7 +450,7 @@ static bool set_up(struct dispatcher *dispatcher, struct error *err)
         return error_no_memory(err);
     start_board_clear(process->start_board);
     dispatcher->workers.loop = process->loop;
-    dispatcher->workers.trays = process->trays;
+    dispatcher->workers.result_rings = process->result_rings;
     ring_for_all(dispatcher); /* a dispatcher before may have died before it woke anybody */
     dispatcher->nudge =
         (struct loop_watch){.fd = process->nudge, .call = hear_nudge, .context = dispatcher};

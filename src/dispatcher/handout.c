@@ -19,8 +19,8 @@
 #include "job/outcome.h"
 #include "process/message.h"
 #include "process/process.h"
+#include "process/result_ring.h"
 #include "process/task_ring.h"
-#include "process/tray.h"
 #include "store/store.h"
 
 #include <string.h>
@@ -95,7 +95,7 @@ bool handout_ring(struct dispatcher *dispatcher, struct error *err)
 
     if (tasks == 0)
         return true;
-    const size_t sleepers = trays_sleepers(dispatcher->process->trays);
+    const size_t sleepers = result_rings_sleepers(dispatcher->process->result_rings);
 
     dispatcher->unrung = 0;
     return task_ring_wake(dispatcher->process->task_ring, sleepers < tasks ? sleepers : tasks, err);

@@ -1,7 +1,7 @@
 /*
  * results.c - what comes back from the workers.
  *
- * Results are looked at here, and taken off their trays and sockets when they are settled. So a
+ * Results are looked at here, and taken off their rings and sockets when they are settled. So a
  * dispatcher that dies in between leaves them to the next one.
  */
 #include "dispatcher/results.h"
@@ -14,7 +14,7 @@
 #include "dispatcher/state.h"
 #include "process/message.h"
 #include "process/process.h"
-#include "process/tray.h"
+#include "process/result_ring.h"
 #include "store/store.h"
 
 #include <sys/wait.h>
@@ -100,14 +100,15 @@ static bool read_socket(struct dispatcher *dispatcher, struct worker_link *link,
     return true;
 }
 
-static bool read_tray(struct dispatcher *dispatcher, struct worker_link *link, struct error *err)
+static bool read_ring(struct dispatcher *dispatcher, struct worker_link *link, struct error *err)
 {
-    struct trays *trays = dispatcher->process->trays;
+    struct result_rings *rings = dispatcher->process->result_rings;
     struct result result;
     enum delivery delivery;
 
     do {
-        delivery = tray_look(trays, link->tray, &dispatcher->outbox.arena, &result, err);
+        delivery =
+            result_ring_look(rings, link->result_ring, &dispatcher->outbox.arena, &result, err);
         if (!read_one(dispatcher, link, delivery, &result, err))
             return false;
     } while (delivery != DELIVERY_NONE);
@@ -179,7 +180,7 @@ static bool bury_worker(struct dispatcher *dispatcher, struct worker_link *link,
 bool results_collect(struct dispatcher *dispatcher, struct error *err)
 {
     for (struct worker_link *link = dispatcher->workers.first; link; link = link->next) {
-        if (!read_tray(dispatcher, link, err) || !read_socket(dispatcher, link, err))
+        if (!read_ring(dispatcher, link, err) || !read_socket(dispatcher, link, err))
             return false;
     }
     for (struct worker_link *link = dispatcher->workers.first; link; link = link->next) {
@@ -189,7 +190,7 @@ bool results_collect(struct dispatcher *dispatcher, struct error *err)
     return true;
 }
 
-/* A worker says "finished" after it has given away the result: what was finished before its tray
+/* A worker says "finished" after it has given away the result: what was finished before its ring
  * and its socket were read empty, and has no result, never gets one. */
 static void begin_audit(struct dispatcher *dispatcher)
 {

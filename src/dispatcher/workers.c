@@ -1,11 +1,11 @@
 /*
- * workers.c - the workers of this pool; the sockets and trays that their results come from.
+ * workers.c - the workers of this pool; the sockets and rings that their results come from.
  */
 #include "dispatcher/workers.h"
 
 #include "base/error.h"
 #include "process/message.h"
-#include "process/tray.h"
+#include "process/result_ring.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -62,13 +62,13 @@ bool workers_add(struct workers *workers, const struct order *order, int socket,
         .serial = order->serial,
         .pid = order->pid,
         .socket = socket,
-        .tray = order->tray,
+        .result_ring = order->result_ring,
         .has_news = true,
         .next = workers->first,
     };
     workers->first = link;
     add_to_index(workers, link);
-    tray_use(workers->trays, link->tray);
+    result_ring_use(workers->result_rings, link->result_ring);
     return watch_results(workers, link, err);
 }
 
@@ -90,7 +90,7 @@ void workers_remove(struct workers *workers, struct worker_link *link)
     *place = link->next;
     remove_from_index(workers, link);
     loop_unwatch(workers->loop, &link->watch);
-    tray_drop(workers->trays, link->tray);
+    result_ring_drop(workers->result_rings, link->result_ring);
     close(link->socket);
     free(link);
 }
@@ -112,7 +112,8 @@ size_t workers_count(const struct workers *workers)
 
 bool workers_have_room(const struct workers *workers, const struct worker_link *link)
 {
-    return link->looked <= SOCKET_ROOM && !tray_is_filling(workers->trays, link->tray);
+    return link->looked <= SOCKET_ROOM &&
+           !result_ring_is_filling(workers->result_rings, link->result_ring);
 }
 
 bool workers_take_looked(struct workers *workers, struct error *err)
@@ -120,7 +121,7 @@ bool workers_take_looked(struct workers *workers, struct error *err)
     for (struct worker_link *link = workers->first; link; link = link->next) {
         if (link->is_held)
             continue;
-        tray_take(workers->trays, link->tray);
+        result_ring_take(workers->result_rings, link->result_ring);
         if (link->looked > 0 && !result_take(link->socket, link->looked, err))
             return false;
         link->looked = 0;

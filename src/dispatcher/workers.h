@@ -1,5 +1,5 @@
 /*
- * workers.h - the workers of this pool; the sockets and trays that their results come from.
+ * workers.h - the workers of this pool; the sockets and rings that their results come from.
  */
 #ifndef DISPATCHER_WORKERS_H
 #define DISPATCHER_WORKERS_H
@@ -9,14 +9,14 @@
 #include "process/message.h"
 
 struct error;
-struct trays;
+struct result_rings;
 
 struct worker_link {
     int number; /* as people know it */
     uint32_t serial;
     int pid;
     int socket; /* owned */
-    int tray;
+    int result_ring;
     struct loop_watch watch;
     bool has_news; /* something may be in its socket */
     size_t looked; /* results that were looked at and are not settled yet */
@@ -35,7 +35,7 @@ struct worker_link {
 
 struct workers {
     struct loop *loop;
-    struct trays *trays;
+    struct result_rings *result_rings;
     struct worker_link *first; /* owned */
     struct worker_link *index[WORKERS_INDEX];
 };

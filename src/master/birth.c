@@ -19,10 +19,10 @@
 #include "master/master.h"
 #include "process/lease_table.h"
 #include "process/process.h"
+#include "process/result_ring.h"
 #include "process/scoreboard.h"
 #include "process/start_board.h"
 #include "process/task_ring.h"
-#include "process/tray.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -132,7 +132,7 @@ static bool confine_worker(const struct master *master, const struct process *pr
     return forget_store(master, err) && lower_limits(master, err) &&
            lease_table_restrict(master->leases, err) &&
            task_ring_restrict(process->task_ring, err) &&
-           trays_restrict(process->trays, process->tray, err) &&
+           result_rings_restrict(process->result_rings, process->result_ring, err) &&
            scoreboard_restrict(master->scoreboard, process->slot, err) &&
            start_board_restrict(process->start_board, err);
 }
@@ -222,8 +222,8 @@ static struct process describe(const struct child_seat *seat, const struct socke
         .handlers = role->works ? generation->handlers : NULL,
         .leases = master->leases,
         .task_ring = role->hands_out || role->works ? generation->task_ring : NULL,
-        .trays = role->hands_out || role->works ? master->trays : NULL,
-        .tray = seat->tray,
+        .result_rings = role->hands_out || role->works ? master->result_rings : NULL,
+        .result_ring = seat->result_ring,
         .scoreboard = master->scoreboard,
         .slot = seat->slot,
         .start_board = generation->start_board,
@@ -257,13 +257,13 @@ static bool enter_ledger(struct child_seat *seat, struct sockets *sockets, struc
 {
     struct master *master = seat->master;
 
-    seat->tray = trays_issue(master->trays);
-    if (seat->tray == 0)
+    seat->result_ring = result_rings_issue(master->result_rings);
+    if (seat->result_ring == 0)
         return error_set(err, TH_E_UNAVAILABLE,
                          "the results of too many workers that have ended are not settled yet");
-    if (!ledger_add(&master->ledger, seat->number, seat->serial, sockets->results[0], seat->tray,
-                    err)) {
-        trays_return(master->trays, seat->tray);
+    if (!ledger_add(&master->ledger, seat->number, seat->serial, sockets->results[0],
+                    seat->result_ring, err)) {
+        result_rings_return(master->result_rings, seat->result_ring);
         return false;
     }
     sockets->results[0] = -1; /* the ledger's now */
@@ -278,7 +278,7 @@ static bool fork_worker(struct child_seat *seat, struct sockets *sockets, const 
     if (!enter_ledger(seat, sockets, err))
         return false;
     if (!fork_one(seat, sockets, role, err)) {
-        trays_return(seat->master->trays, ledger_settle(ledger, seat->serial));
+        result_rings_return(seat->master->result_rings, ledger_settle(ledger, seat->serial));
         return false;
     }
     ledger_note_start(ledger, seat->serial, seat->pid);

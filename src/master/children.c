@@ -17,8 +17,8 @@
 #include "process/lease_table.h"
 #include "process/message.h"
 #include "process/process.h"
+#include "process/result_ring.h"
 #include "process/scoreboard.h"
-#include "process/tray.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -41,7 +41,8 @@ static void hear_report(struct child_seat *seat, const struct report *report)
         return;
     case REPORT_WORKER_SETTLED:
         if (seat->role == ROLE_DISPATCHER)
-            trays_return(seat->master->trays, ledger_settle(&seat->master->ledger, report->serial));
+            result_rings_return(seat->master->result_rings,
+                                ledger_settle(&seat->master->ledger, report->serial));
         return;
     case REPORT_PULSE:
         pulse_note_answer(seat);
@@ -202,7 +203,7 @@ static void vacate(struct child_seat *seat)
     pulse_reset(seat);
     scoreboard_leave(seat->master->scoreboard, seat->slot);
     if (seat->number > 0)
-        tray_leave(seat->master->trays, seat->tray);
+        result_ring_leave(seat->master->result_rings, seat->result_ring);
     generation_leave(&seat->generation);
 }
 

@@ -29,7 +29,7 @@ struct child_seat {
      * signalled. */
     pid_t pid;
     uint32_t serial;
-    int tray;                      /* of a worker */
+    int result_ring;               /* of a worker */
     usec_t started_at;             /* boot time */
     struct generation *generation; /* shared */
     bool is_ready;

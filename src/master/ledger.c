@@ -18,15 +18,15 @@ static struct ledger_entry **find(struct ledger *ledger, uint32_t serial)
     return place;
 }
 
-bool ledger_add(struct ledger *ledger, int number, uint32_t serial, int results, int tray,
+bool ledger_add(struct ledger *ledger, int number, uint32_t serial, int results, int ring,
                 struct error *err)
 {
     struct ledger_entry *entry = calloc(1, sizeof *entry);
 
     if (!entry)
         return error_no_memory(err);
-    *entry =
-        (struct ledger_entry){.number = number, .serial = serial, .results = results, .tray = tray};
+    *entry = (struct ledger_entry){
+        .number = number, .serial = serial, .results = results, .result_ring = ring};
     *find(ledger, serial) = entry;
     return true;
 }
@@ -67,9 +67,9 @@ int ledger_settle(struct ledger *ledger, uint32_t serial)
 
     if (!*place)
         return 0;
-    const int tray = (*place)->tray;
+    const int ring = (*place)->result_ring;
     remove_at(place);
-    return tray;
+    return ring;
 }
 
 static enum delivery tell_start(struct ledger_entry *entry, int socket, struct error *err)
@@ -79,7 +79,7 @@ static enum delivery tell_start(struct ledger_entry *entry, int socket, struct e
         .worker = entry->number,
         .serial = entry->serial,
         .pid = entry->pid,
-        .tray = entry->tray,
+        .result_ring = entry->result_ring,
     };
     const enum delivery delivery = order_send(socket, &order, entry->results, err);
 

@@ -22,8 +22,8 @@ struct ledger_entry {
     int number;      /* of the worker */
     uint32_t serial; /* of its process */
     int pid;
-    int results; /* owned: the dispatcher's end */
-    int tray;    /* that was issued to it */
+    int results;     /* owned: the dispatcher's end */
+    int result_ring; /* that was issued to it */
     bool has_ended;
     struct worker_end end; /* then */
     bool is_cleared;
@@ -36,7 +36,7 @@ struct ledger {
 };
 
 /* Before the fork, which cannot be taken back. Takes `results` over, if it works. */
-bool ledger_add(struct ledger *ledger, int number, uint32_t serial, int results, int tray,
+bool ledger_add(struct ledger *ledger, int number, uint32_t serial, int results, int ring,
                 struct error *err) MUST_CHECK;
 void ledger_note_start(struct ledger *ledger, uint32_t serial, int pid);
 void ledger_note_end(struct ledger *ledger, uint32_t serial, const struct worker_end *end);
@@ -44,7 +44,7 @@ void ledger_note_end(struct ledger *ledger, uint32_t serial, const struct worker
 /* Nothing is left alive of any worker that has ended. */
 void ledger_clear(struct ledger *ledger);
 
-/* Of a worker that was never there, too. The tray that nobody needs any more; 0: none. */
+/* Of a worker that was never there, too. The result ring that nobody needs any more; 0: none. */
 int ledger_settle(struct ledger *ledger, uint32_t serial);
 
 /* Tells the dispatcher all that it does not know yet: first who was started, then who has ended.

@@ -33,9 +33,9 @@
 #include "process/message.h"
 #include "process/orphans.h"
 #include "process/process.h"
+#include "process/result_ring.h"
 #include "process/scoreboard.h"
 #include "process/title.h"
-#include "process/tray.h"
 
 #include <taskharbor/version.h>
 
@@ -307,7 +307,7 @@ bool master_raise_limits(struct master *master, int workers, struct error *err)
 static bool open_shared(struct master *master, struct error *err)
 {
     if (!lease_table_open(roles_holds(master->config), &master->leases, err) ||
-        !trays_open(roles_trays(master->config), &master->trays, err) ||
+        !result_rings_open(roles_result_rings(master->config), &master->result_rings, err) ||
         !scoreboard_open(master->children.count, roles_jobs(master->config), &master->scoreboard,
                          err))
         return false;
@@ -366,7 +366,7 @@ static void close_all(struct master *master)
     upgrade_done(&master->upgrade);
     generation_leave(&master->generation);
     scoreboard_close(&master->scoreboard);
-    trays_close(&master->trays);
+    result_rings_close(&master->result_rings);
     lease_table_close(&master->leases);
     loop_close(&master->loop);
     notify_close(&master->notify);

@@ -62,11 +62,11 @@ struct master {
     struct notify notify;
     struct loop_timer log_timer, watchdog_timer, pulse_timer, overrun_timer;
 
-    struct lease_table *leases;    /* owned; shared with all processes */
-    struct scoreboard *scoreboard; /* owned; shared with all processes */
-    struct trays *trays;           /* owned; shared with the dispatcher and the workers */
-    int nudge;                     /* owned */
-    struct rlimit files;           /* how many descriptors we were allowed: jobs get that */
+    struct lease_table *leases;        /* owned; shared with all processes */
+    struct scoreboard *scoreboard;     /* owned; shared with all processes */
+    struct result_rings *result_rings; /* owned; shared with the dispatcher and the workers */
+    int nudge;                         /* owned */
+    struct rlimit files;               /* how many descriptors we were allowed: jobs get that */
 
     struct children children;
     struct ledger ledger;

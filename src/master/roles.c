@@ -22,8 +22,8 @@
 #define JOBS_MAX  1000 /* as handlers.X.concurrency has it */
 #define JOBS_MORE 64   /* a resident may come to have so many, or twice as many as it had */
 
-#define TRAYS_MIN  16 /* beside one for each worker */
-#define TRAYS_MORE 64 /* or as many again, up to this */
+#define RINGS_MIN  16 /* beside one for each worker */
+#define RINGS_MORE 64 /* or as many again, up to this */
 
 static int reaper_instances(const struct config *config)
 {
@@ -92,9 +92,9 @@ size_t roles_holds(const struct config *config)
     return holds < HOLDS_MAX ? holds : HOLDS_MAX;
 }
 
-size_t roles_trays(const struct config *config)
+size_t roles_result_rings(const struct config *config)
 {
     const size_t seats = (size_t)roles_seats(ROLE_WORKER, config);
 
-    return seats + TRAYS_MIN + (seats < TRAYS_MORE ? seats : TRAYS_MORE);
+    return seats + RINGS_MIN + (seats < RINGS_MORE ? seats : RINGS_MORE);
 }

@@ -47,7 +47,7 @@ size_t roles_holds(const struct config *config);
 /* How many jobs a worker may have at a time in such a pool, also after a reload. */
 size_t roles_jobs(const struct config *config);
 
-/* How many trays workers can need: those that live, and those that ended a moment ago. */
-size_t roles_trays(const struct config *config);
+/* How many result rings workers can need: those that live, and those that ended a moment ago. */
+size_t roles_result_rings(const struct config *config);
 
 #endif

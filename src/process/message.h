@@ -4,7 +4,7 @@
  *   master      -> anybody     struct order    what to do; the result socket of a new worker
  *   anybody     -> master      struct report   ready; a worker's end has been dealt with
  *   dispatcher  -> workers     struct task     a job to run, any idle worker takes it: task_ring.h
- *   worker      -> dispatcher  struct result   how it ended: tray.h, or a socket per worker
+ *   worker      -> dispatcher  struct result   how it ended: result_ring.h, or a socket per worker
  *   dispatcher  -> worker      struct halt     stop that run; the same socket, the other way
  *
  * All sockets are SOCK_SEQPACKET pairs: a message is whole or not there, and an end that closes is
@@ -36,7 +36,7 @@ bool message_pair(int ends_out[2], struct error *err) MUST_CHECK;
 /* ---- master and its children ---- */
 
 enum order_kind {
-    ORDER_WORKER_STARTED, /* dispatcher: worker, serial, pid, tray; with the end of its socket */
+    ORDER_WORKER_STARTED, /* dispatcher: worker, serial, pid, result_ring; and its socket */
     ORDER_WORKER_ENDED,   /* dispatcher: serial, end; nothing of it is left alive */
     ORDER_PAUSE,          /* dispatcher: reserve nothing, give back what nobody started */
     ORDER_RESUME,         /* dispatcher */
@@ -73,7 +73,7 @@ struct order {
     int worker;      /* its number, 1 and up */
     uint32_t serial; /* of its process; never used twice in a pool's life */
     int pid;
-    int tray; /* where its results are */
+    int result_ring; /* where its results are */
     struct worker_end end;
 };
 

@@ -22,7 +22,7 @@ struct lease_table;
 struct task_ring;
 struct scoreboard;
 struct start_board;
-struct trays;
+struct result_rings;
 struct worker_handlers;
 
 /* How a process ends: what the master makes of its exit code. */
@@ -46,9 +46,9 @@ struct process {
     const struct worker_handlers *handlers; /* workers; others: NULL */
 
     struct lease_table *leases;
-    struct task_ring *task_ring; /* dispatcher and workers; others: NULL */
-    struct trays *trays;         /* dispatcher and workers; others: NULL */
-    int tray;                    /* a worker's own; others: 0 */
+    struct task_ring *task_ring;       /* dispatcher and workers; others: NULL */
+    struct result_rings *result_rings; /* dispatcher and workers; others: NULL */
+    int result_ring;                   /* a worker's own; others: 0 */
     struct scoreboard *scoreboard;
     size_t slot;
     struct start_board *start_board; /* the dispatcher writes it */

@@ -1,8 +1,8 @@
 /*
  * result.c - results of message.h: how a run ended, from its worker to the dispatcher.
  *
- * A small one is packed into the worker's tray (tray.h), the others go through its socket; long
- * output goes along in a file (memory_file.h).
+ * A small one is packed into the worker's result ring (result_ring.h), the others go through its
+ * socket; long output goes along in a file (memory_file.h).
  *
  * Looking is recv() with MSG_PEEK and SO_PEEK_OFF: each look goes on where the last one ended, and
  * taking off moves that place back by as much. Both belong to the socket, not to the process, so

@@ -1,5 +1,5 @@
 /*
- * reply.c - a result on its way back to the dispatcher: into this worker's tray, or its socket.
+ * reply.c - a result on its way back to the dispatcher: into this worker's ring, or its socket.
  */
 #include "worker/reply.h"
 
@@ -7,8 +7,8 @@
 #include "process/loop.h"
 #include "process/message.h"
 #include "process/process.h"
+#include "process/result_ring.h"
 #include "process/task_ring.h"
-#include "process/tray.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -44,14 +44,14 @@ static bool nudge(const struct process *process, struct error *err)
 /* Wakes the dispatcher if it wants to be. */
 static bool tell_news(const struct process *process, struct error *err)
 {
-    switch (trays_call(process->trays)) {
-    case TRAY_AWAKE:
+    switch (result_rings_call(process->result_rings)) {
+    case RESULT_CALL_AWAKE:
         return true;
-    case TRAY_PACING:
+    case RESULT_CALL_PACING:
         if (task_ring_has_more(process->task_ring))
             return true;
         break;
-    case TRAY_ASLEEP:
+    case RESULT_CALL_ASLEEP:
         break;
     }
     return nudge(process, err);
@@ -60,7 +60,7 @@ static bool tell_news(const struct process *process, struct error *err)
 bool reply_give(const struct process *process, struct loop_watch *socket,
                 const struct result *result, struct error *err)
 {
-    if (tray_put(process->trays, process->tray, result))
+    if (result_ring_put(process->result_rings, process->result_ring, result))
         return tell_news(process, err);
     return send(process, socket, result, err);
 }

@@ -1,5 +1,5 @@
 /*
- * reply.h - a result on its way back to the dispatcher: into this worker's tray, or its socket.
+ * reply.h - a result on its way back to the dispatcher: into this worker's ring, or its socket.
  */
 #ifndef WORKER_REPLY_H
 #define WORKER_REPLY_H

@@ -1,7 +1,7 @@
 /*
  * worker.c - `thd: worker N`, runs handlers. It has no database and no credentials.
  *
- *     task ring (all workers) --start--> handler --> result (own tray or socket) --> finish
+ *     task ring (all workers) --start--> handler --> result (own ring or socket) --> finish
  *
  * Woken by a task, by the dispatcher's wish to halt a run, by the moment at which an unconfirmed
  * lease has to be given up, by what a resident says, and by the master.
@@ -30,9 +30,9 @@
 #include "process/message.h"
 #include "process/orphans.h"
 #include "process/process.h"
+#include "process/result_ring.h"
 #include "process/scoreboard.h"
 #include "process/task_ring.h"
-#include "process/tray.h"
 #include "worker/handlers.h"
 #include "worker/lifeline.h"
 #include "worker/plugins.h"
@@ -200,13 +200,13 @@ static bool wait_for_task(struct worker *worker, struct error *err)
     struct process *process = worker->process;
     bool waited = true;
 
-    tray_set_asleep(process->trays, process->tray, true);
+    result_ring_set_asleep(process->result_rings, process->result_ring, true);
     if (!task_ring_has_more(process->task_ring)) {
         if (!worker->tasks.is_on)
             waited = loop_watch(process->loop, &worker->tasks, LOOP_READ | LOOP_ALONE, err);
         waited = waited && loop_step(process->loop, err);
     }
-    tray_set_asleep(process->trays, process->tray, false);
+    result_ring_set_asleep(process->result_rings, process->result_ring, false);
     return waited;
 }
 

@@ -77,12 +77,12 @@ Suite *orphans_suite(void);
 Suite *outage_suite(void);
 Suite *process_suite(void);
 Suite *result_suite(void);
+Suite *result_ring_suite(void);
 Suite *scoreboard_suite(void);
 Suite *spawn_suite(void);
 Suite *task_suite(void);
 Suite *task_ring_suite(void);
 Suite *title_suite(void);
-Suite *tray_suite(void);
 
 /* worker */
 Suite *call_suite(void);
