@@ -3,12 +3,12 @@
  */
 #include "dispatcher/obituary.h"
 
+#include "base/signal_name.h"
 #include "base/units.h"
 #include "config/plugin_id.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #define CAUSE_SIZE 64
@@ -37,21 +37,10 @@ static enum outcome_kind kind_of(const struct obituary_facts *facts)
     abort(); /* a reason of no known kind */
 }
 
-static const char *say_signal(int number, char text[CAUSE_SIZE])
-{
-    const char *name = sigabbrev_np(number);
-
-    if (name)
-        snprintf(text, CAUSE_SIZE, "killed by SIG%s", name);
-    else
-        snprintf(text, CAUSE_SIZE, "killed by signal %d", number);
-    return text;
-}
-
 static const char *say_cause(const struct obituary_facts *facts, char text[CAUSE_SIZE])
 {
     const struct worker_end *end = facts->end;
-    char duration[UNITS_TEXT_SIZE];
+    char duration[UNITS_TEXT_SIZE], name[SIGNAL_NAME_SIZE];
 
     if (end->killed_for == KILL_TIMEOUT)
         snprintf(text, CAUSE_SIZE, "timed out after %s",
@@ -59,7 +48,7 @@ static const char *say_cause(const struct obituary_facts *facts, char text[CAUSE
     else if (end->killed_for == KILL_STOPPED)
         snprintf(text, CAUSE_SIZE, "killed after a signal had stopped it");
     else if (WIFSIGNALED(end->status))
-        say_signal(WTERMSIG(end->status), text);
+        snprintf(text, CAUSE_SIZE, "killed by %s", signal_name(WTERMSIG(end->status), name));
     else if (plugin_id_path(facts->config, end->plugin))
         snprintf(text, CAUSE_SIZE, "exit(%d) called", WEXITSTATUS(end->status));
     else

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/signal_name.h"
 #include "config/config.h"
 #include "master/birth.h"
 #include "master/generation.h"
@@ -23,11 +24,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define SIGNAL_NAME_SIZE 24
 
 /* ---- what they say ---- */
 
@@ -129,17 +127,6 @@ static void restart(void *context)
 }
 
 /* ---- end ---- */
-
-static const char *signal_name(int number, char text[SIGNAL_NAME_SIZE])
-{
-    const char *name = sigabbrev_np(number);
-
-    if (name)
-        snprintf(text, SIGNAL_NAME_SIZE, "SIG%s", name);
-    else
-        snprintf(text, SIGNAL_NAME_SIZE, "%d", number);
-    return text;
-}
 
 static void log_signal(const struct child_seat *seat, int status, bool is_replaced, usec_t delay)
 {

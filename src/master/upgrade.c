@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/signal_name.h"
 #include "base/text.h"
 #include "config/config.h"
 #include "master/master.h"
@@ -14,7 +15,6 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -243,11 +243,11 @@ void upgrade_call_off(struct master *master)
 static void log_failure(pid_t pid, int status)
 {
     const char *error = "the new thd ended before it was ready: this one goes on";
-    const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
+    char name[SIGNAL_NAME_SIZE];
 
     if (WIFSIGNALED(status))
-        log_error("upgrade_rejected", "pid=%d signal=SIG%s error=%s", (int)pid, name ? name : "",
-                  error);
+        log_error("upgrade_rejected", "pid=%d signal=%s error=%s", (int)pid,
+                  signal_name(WTERMSIG(status), name), error);
     else
         log_error("upgrade_rejected", "pid=%d exit_code=%d error=%s", (int)pid, WEXITSTATUS(status),
                   error);

@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/signal_name.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/display.h"
@@ -124,14 +125,13 @@ static void put_why(const struct sheet *sheet)
 static void put_exit(const struct sheet *sheet)
 {
     const struct job *job = sheet->job;
-    const char *name = sigabbrev_np(job->signal);
-    char text[32];
+    char text[64], name[SIGNAL_NAME_SIZE];
 
     if (job->exit_code != JOB_NO_EXIT_CODE)
         put_number(sheet, "exit_code", job->exit_code);
     if (job->signal == 0)
         return;
-    snprintf(text, sizeof text, "%d (SIG%s)", job->signal, name != NULL ? name : "?");
+    snprintf(text, sizeof text, "%d (%s)", job->signal, signal_name(job->signal, name));
     put(sheet, "signal", text);
 }
 
@@ -311,8 +311,7 @@ static void add_run(struct table *table, const struct job_run *run, usec_t now)
     if (run->pool != NULL)
         snprintf(worker, sizeof worker, "%.127s/%d", run->pool, run->worker);
     if (run->signal != 0)
-        snprintf(code, sizeof code, "SIG%s",
-                 sigabbrev_np(run->signal) != NULL ? sigabbrev_np(run->signal) : "?");
+        signal_name(run->signal, code);
     else if (run->exit_code != JOB_NO_EXIT_CODE)
         snprintf(code, sizeof code, "%d", run->exit_code);
     table_add(table, COLOUR_NONE, execution);

@@ -7,10 +7,10 @@
 #include "base/cleanup.h"
 #include "base/gist.h"
 #include "base/log.h"
+#include "base/signal_name.h"
 #include "base/units.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum outcome_kind ending_of_stop(enum execution_stop why)
 {
@@ -57,12 +57,9 @@ void ending_say_stop(struct buffer *text, enum execution_stop why, usec_t timeou
 
 void ending_say_signal(struct buffer *text, int number)
 {
-    const char *name = sigabbrev_np(number);
+    char name[SIGNAL_NAME_SIZE];
 
-    if (name)
-        buffer_printf(text, "killed by SIG%s", name);
-    else
-        buffer_printf(text, "killed by signal %d", number);
+    buffer_printf(text, "killed by %s", signal_name(number, name));
 }
 
 bool ending_is_error(enum outcome_kind kind)
@@ -84,11 +81,11 @@ void ending_log_resident(const char *handler, int pid, const struct program_end 
                          bool was_asked_to)
 {
     const enum log_level level = was_asked_to || end->exit_code == 0 ? LEVEL_INFO : LEVEL_WARNING;
-    const char *name = sigabbrev_np(end->signal);
+    char name[SIGNAL_NAME_SIZE];
 
-    if (name)
-        log_at(level, "resident_ended", "handler=%s pid=%d signal=SIG%s jobs=%" PRIu64, handler,
-               pid, name, jobs);
+    if (end->signal != 0)
+        log_at(level, "resident_ended", "handler=%s pid=%d signal=%s jobs=%" PRIu64, handler, pid,
+               signal_name(end->signal, name), jobs);
     else
         log_at(level, "resident_ended", "handler=%s pid=%d exit_code=%d jobs=%" PRIu64, handler,
                pid, end->exit_code, jobs);

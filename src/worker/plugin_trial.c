@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/signal_name.h"
 #include "worker/plugin.h"
 
 #include <errno.h>
@@ -54,13 +55,14 @@ static _Noreturn void try(const struct plugin_wish *wish, int answer)
 static bool explain_end(const struct plugin_wish *wish, int status, struct error *err)
 {
     const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    char name[SIGNAL_NAME_SIZE];
 
     if (number == SIGALRM)
         return error_set(err, TH_E_INVALID, "%s: was not loaded within %d seconds", wish->path,
                          PATIENCE);
     if (number != 0)
-        return error_set(err, TH_E_INVALID, "%s: killed by SIG%s while it was loaded", wish->path,
-                         sigabbrev_np(number) ? sigabbrev_np(number) : "?");
+        return error_set(err, TH_E_INVALID, "%s: killed by %s while it was loaded", wish->path,
+                         signal_name(number, name));
     return error_set(err, TH_E_INVALID, "%s: exit(%d) called while it was loaded", wish->path,
                      WEXITSTATUS(status));
 }

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/signal_name.h"
 #include "base/text.h"
 #include "config/config.h"
 #include "process/loop.h"
@@ -119,13 +120,13 @@ static bool judge(struct trial *trial, struct error *err)
 {
     const struct program_end *end = &trial->program.end;
     const char *separator = trial->last[0] == '\0' ? "" : ": ";
-    const char *name = end->signal > 0 ? sigabbrev_np(end->signal) : NULL;
+    char name[SIGNAL_NAME_SIZE];
 
     if (trial->is_seen)
         return true;
     if (end->signal > 0)
-        return error_set(err, TH_E_INVALID, "it was killed by SIG%s before it read a job%s%s",
-                         name ? name : "?", separator, trial->last);
+        return error_set(err, TH_E_INVALID, "it was killed by %s before it read a job%s%s",
+                         signal_name(end->signal, name), separator, trial->last);
     if (end->exit_code == 0)
         return error_set(err, TH_E_INVALID,
                          "it ended before it read a job: a resident stays and reads line by "

@@ -30,8 +30,8 @@ static const struct {
         arena_suite, base64_suite, buffer_suite, calendar_suite, clock_suite, error_suite,
         excerpt_suite, gist_suite, io_suite, json_number_suite, json_suite, json_tree_suite,
         json_writer_suite, log_field_suite, log_line_suite, log_sink_suite, log_suite,
-        random_suite, text_suite, timestamp_suite, units_suite, uuid_suite, zone_load_suite,
-        zone_suite}},
+        random_suite, signal_name_suite, text_suite, timestamp_suite, units_suite, uuid_suite,
+        zone_load_suite, zone_suite}},
     {"job", {
         cron_describe_suite, cron_due_suite, cron_parse_suite, cron_suite, idempotency_suite, aside_suite,
         job_json_suite, job_suite, keyed_suite, lease_suite, rate_suite, retry_suite,

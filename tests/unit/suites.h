@@ -31,6 +31,7 @@ Suite *log_line_suite(void);
 Suite *log_sink_suite(void);
 Suite *log_suite(void);
 Suite *random_suite(void);
+Suite *signal_name_suite(void);
 Suite *text_suite(void);
 Suite *timestamp_suite(void);
 Suite *units_suite(void);
