@@ -8,6 +8,7 @@
  */
 #include "client/follow.h"
 
+#include "base/backoff.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
@@ -101,6 +102,6 @@ bool follow_job(struct store *store, const struct uuid *id, usec_t timeout,
             pay_attention(&attention, store, &job_out->items[0]);
         clock_sleep(min_usec(delay, left));
         const bool is_close = looks_on && job_out->items[0].state == JOB_RUNNING;
-        delay = min_usec(2 * delay, is_close ? DELAY_CLOSE : DELAY_MAX);
+        delay = backoff_next(delay, DELAY_FIRST, is_close ? DELAY_CLOSE : DELAY_MAX);
     }
 }

@@ -3,6 +3,7 @@
  */
 #include "dispatcher/outbox.h"
 
+#include "base/backoff.h"
 #include "base/error.h"
 #include "dispatcher/flights.h"
 
@@ -113,10 +114,8 @@ void outbox_turn(struct outbox *outbox, size_t from)
 
 void outbox_wait(struct outbox *outbox, usec_t now)
 {
-    usec_t delay = outbox->kept_delay > 0 ? 2 * outbox->kept_delay : FIRST_DELAY;
+    const usec_t delay = backoff_next(outbox->kept_delay, FIRST_DELAY, MAX_DELAY);
 
-    if (delay > MAX_DELAY)
-        delay = MAX_DELAY;
     outbox->kept_delay = outbox->kept > outbox->left ? delay : 0;
     outbox->kept_until = now + outbox->kept_delay;
 }

@@ -3,6 +3,7 @@
  */
 #include "dispatcher/starts.h"
 
+#include "base/backoff.h"
 #include "job/aside.h"
 
 #include <stdio.h>
@@ -58,7 +59,7 @@ bool starts_note_failure(struct start *start, bool was_probe, const char *error,
         start->delay = DELAY_FIRST;
         start->probe_at = now + start->delay;
     } else if (was_probe) {
-        start->delay = 2 * start->delay < DELAY_MAX ? 2 * start->delay : DELAY_MAX;
+        start->delay = backoff_next(start->delay, DELAY_FIRST, DELAY_MAX);
         start->probe_at = now + start->delay;
     }
     if (was_probe)

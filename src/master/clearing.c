@@ -3,6 +3,7 @@
  */
 #include "master/clearing.h"
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -32,8 +33,8 @@ static void pause_until_next(struct master *master)
 {
     struct clearing *clearing = &master->clearing;
 
+    clearing->pause = backoff_next(clearing->pause, PAUSE_MIN, PAUSE_MAX);
     loop_set_timer(master->loop, &clearing->timer, clock_boot() + clearing->pause);
-    clearing->pause = clearing->pause * 2 < PAUSE_MAX ? clearing->pause * 2 : PAUSE_MAX;
 }
 
 static void make_pass(void *context)
@@ -90,6 +91,6 @@ void clearing_forget(struct clearing *clearing, pid_t pid)
 
 void clearing_begin(struct master *master)
 {
-    master->clearing.pause = PAUSE_MIN;
+    master->clearing.pause = 0;
     loop_set_timer(master->loop, &master->clearing.timer, clock_boot());
 }

@@ -18,7 +18,7 @@ struct master;
 
 struct clearing {
     struct loop_timer timer; /* runs while somebody may be left */
-    usec_t pause;            /* until the next pass */
+    usec_t pause;            /* before the last pass */
     pid_t *spared;           /* owned; strangers, our processes, and the thd that replaces us */
     size_t stranger_count;
 };

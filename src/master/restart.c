@@ -3,17 +3,7 @@
  */
 #include "master/restart.h"
 
-static usec_t next_delay(struct restart *restart)
-{
-    usec_t delay = RESTART_DELAY_MIN;
-
-    for (unsigned i = 0; i < restart->delays && delay < RESTART_DELAY_MAX; i++)
-        delay *= 2;
-    if (delay >= RESTART_DELAY_MAX)
-        return RESTART_DELAY_MAX;
-    restart->delays++;
-    return delay;
-}
+#include "base/backoff.h"
 
 usec_t restart_delay(struct restart *restart, const struct death *death)
 {
@@ -28,5 +18,6 @@ usec_t restart_delay(struct restart *restart, const struct death *death)
         return 0;
     }
     restart->has_died = true;
-    return next_delay(restart);
+    restart->delay = backoff_next(restart->delay, RESTART_DELAY_MIN, RESTART_DELAY_MAX);
+    return restart->delay;
 }

@@ -15,8 +15,8 @@
 
 /* What one place in the process tree has seen. Zeroed: nothing yet. */
 struct restart {
-    bool has_died;   /* not long ago */
-    unsigned delays; /* how many times it had to wait since */
+    bool has_died; /* not long ago */
+    usec_t delay;  /* the last one since; 0: it did not have to wait */
 };
 
 /* How a process ended. */

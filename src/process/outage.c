@@ -3,6 +3,7 @@
  */
 #include "process/outage.h"
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -11,13 +12,6 @@
 #define FIRST_DELAY (100 * USEC_PER_MSEC)
 #define MAX_DELAY   (5 * USEC_PER_SEC)
 #define JITTER      0.2
-
-static usec_t next_delay(usec_t delay)
-{
-    if (delay == 0)
-        return FIRST_DELAY;
-    return delay < MAX_DELAY / 2 ? delay * 2 : MAX_DELAY;
-}
 
 static usec_t add_jitter(usec_t delay)
 {
@@ -28,7 +22,7 @@ usec_t outage_note(struct outage *outage, const struct error *err)
 {
     const usec_t now = clock_boot();
 
-    outage->delay = next_delay(outage->delay);
+    outage->delay = backoff_next(outage->delay, FIRST_DELAY, MAX_DELAY);
     const usec_t wait = add_jitter(outage->delay);
     if (outage->since == 0) {
         outage->since = now;

@@ -5,6 +5,7 @@
  */
 #include "thctl/wait_many.h"
 
+#include "base/backoff.h"
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -132,7 +133,7 @@ static bool watch(struct waiting *waiting, struct error *err)
         show_bar(waiting);
         if (is_over(waiting))
             return looked;
-        delay = moved ? DELAY_FIRST : min_usec(2 * delay, DELAY_MAX);
+        delay = moved ? DELAY_FIRST : backoff_next(delay, DELAY_FIRST, DELAY_MAX);
         clock_sleep(min_usec(rest > delay ? rest : delay, time_left(waiting)));
     }
 }

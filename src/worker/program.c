@@ -14,6 +14,7 @@
  */
 #include "worker/program.h"
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "process/account.h"
 #include "worker/staying.h"
@@ -222,9 +223,8 @@ static void clear(void *context)
         reach_end(program);
         return;
     }
+    program->clear_pause = backoff_next(program->clear_pause, FIRST_PAUSE, LONG_PAUSE);
     loop_set_timer(loop_of(program), &program->clear_timer, clock_boot() + program->clear_pause);
-    if (program->clear_pause < LONG_PAUSE)
-        program->clear_pause *= 2;
 }
 
 static void note_status(struct program_end *end, int status)
@@ -277,7 +277,7 @@ static void collect_and_clear(struct program *program)
 {
     collect(program);
     clear_timers(program);
-    program->clear_pause = FIRST_PAUSE;
+    program->clear_pause = 0;
     clear(program);
 }
 

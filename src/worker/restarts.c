@@ -3,27 +3,17 @@
  */
 #include "worker/restarts.h"
 
+#include "base/backoff.h"
 #include "base/error.h"
 #include "base/units.h"
-
-static usec_t delay_after(unsigned deaths)
-{
-    usec_t delay = RESTARTS_DELAY_MIN;
-
-    if (deaths < 2)
-        return 0;
-    for (unsigned i = 2; i < deaths && delay < RESTARTS_DELAY_MAX; i++)
-        delay *= 2;
-    return delay < RESTARTS_DELAY_MAX ? delay : RESTARTS_DELAY_MAX;
-}
 
 void restarts_note_death(struct restarts *restarts, usec_t lived, bool has_answered, usec_t now)
 {
     if (has_answered || lived >= RESTARTS_SOON)
-        restarts->deaths = 0;
-    else
-        restarts->deaths++;
-    restarts->next = now + delay_after(restarts->deaths);
+        *restarts = (struct restarts){0};
+    else if (++restarts->deaths > 1)
+        restarts->delay = backoff_next(restarts->delay, RESTARTS_DELAY_MIN, RESTARTS_DELAY_MAX);
+    restarts->next = now + restarts->delay;
 }
 
 usec_t restarts_wait(const struct restarts *restarts, usec_t now)

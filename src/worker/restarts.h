@@ -19,6 +19,7 @@ struct error;
 /* Zeroed: it has not died. */
 struct restarts {
     unsigned deaths; /* in a row, each of them soon and without an answer */
+    usec_t delay;    /* after the last of them */
     usec_t next;     /* when it may start; times are boot time */
 };
 

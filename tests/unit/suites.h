@@ -14,6 +14,7 @@ TCase *pure_case(const char *name);
 
 /* base */
 Suite *arena_suite(void);
+Suite *backoff_suite(void);
 Suite *base64_suite(void);
 Suite *buffer_suite(void);
 Suite *calendar_suite(void);

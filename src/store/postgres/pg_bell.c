@@ -3,6 +3,7 @@
  */
 #include "store/postgres/pg_bell.h"
 
+#include "base/backoff.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "store/postgres/answer.h"
@@ -220,7 +221,7 @@ static bool arm(struct postgres *postgres, struct error *err)
 static bool look_again(struct postgres *postgres, struct error *err)
 {
     struct pg_bell *bell = &postgres->bell;
-    const usec_t pause = bell->pause < PAUSE_MAX / 2 ? 2 * bell->pause : PAUSE_MAX;
+    const usec_t pause = backoff_next(bell->pause, PAUSE_MIN, PAUSE_MAX);
     CLEANUP(statement_done) struct statement ask = statement_start(postgres, SQL_IS_PRODUCING);
     CLEANUP(answer_done) struct answer answer = {0};
 

@@ -4,6 +4,7 @@
 #define REDIS_SCRIPTS /* this is the one file that has their texts */
 #include "store/redis/redis_connection.h"
 
+#include "base/backoff.h"
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -53,9 +54,7 @@ bool redis_node_find(struct redis *redis, const char *name, int port, size_t *no
 void redis_node_leave(struct redis_node *node, const struct error *why)
 {
     snprintf(node->reason, sizeof(node->reason), "%.255s", why->text);
-    node->delay = node->delay == 0 ? FIRST_DELAY : 2 * node->delay;
-    if (node->delay > MAX_DELAY)
-        node->delay = MAX_DELAY;
+    node->delay = backoff_next(node->delay, FIRST_DELAY, MAX_DELAY);
     node->retry_at = clock_boot() + node->delay;
 }
 

@@ -3,6 +3,7 @@
  */
 #include "store/sqlite/turnstile.h"
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "store/sqlite/neighbour.h"
 
@@ -36,7 +37,9 @@ static int set_lock(const struct turnstile *turnstile, short type, int byte)
 static bool wait_for(const struct turnstile *turnstile, int byte, usec_t deadline,
                      struct error *err)
 {
-    for (usec_t nap = NAP_SHORTEST; set_lock(turnstile, F_WRLCK, byte) < 0; nap *= 2) {
+    usec_t nap = 0;
+
+    while (set_lock(turnstile, F_WRLCK, byte) < 0) {
         if (errno != EAGAIN && errno != EACCES)
             return error_errno(err, TH_E_UNAVAILABLE, errno, "sqlite: cannot lock %s",
                                turnstile->path);
@@ -44,8 +47,7 @@ static bool wait_for(const struct turnstile *turnstile, int byte, usec_t deadlin
             return error_set(err, TH_E_UNAVAILABLE,
                              "sqlite: %s: another process holds the write lock and does not let go",
                              turnstile->path);
-        if (nap > NAP_LONGEST)
-            nap = NAP_LONGEST;
+        nap = backoff_next(nap, NAP_SHORTEST, NAP_LONGEST);
         clock_sleep(nap);
     }
     return true;
