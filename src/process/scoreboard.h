@@ -3,8 +3,12 @@
  *
  * One slot per process, written by its owner only, read by anyone without a lock: a reader that
  * meets a writer looks again. A slot lies on pages of its own, and a worker can write no other. It
- * has a place for each job that a worker may have at a time. It is for people, for `thctl pools`
- * and the log; nothing is decided by it but how soon the reaper looks at retention.
+ * has a place for each job that a worker may have at a time.
+ *
+ * It is for people, for `thctl pools` and the log. What a worker writes there may be wrong, so
+ * little is decided by it: how soon the reaper looks at retention, which run a worker was killed
+ * for, and who runs a job whose word in the lease table was overwritten. Whether a process is
+ * alive is not: it is asked, and answers (master/pulse.h).
  *
  * Beside it lies the mark of a worker that is inside a plugin, where nothing reaches it but a
  * signal: by that the master decides, about that worker and about nobody else.
