@@ -21,6 +21,7 @@
 #include "process/result_ring.h"
 #include "process/scoreboard.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,53 @@ static void hear_reports(struct child_seat *seat)
     loop_unwatch(seat->master->loop, &seat->control_watch);
 }
 
+/* ---- what the dispatcher is told ---- */
+
+static enum order_kind wanted_order(const struct master *master)
+{
+    switch (master->state) {
+    case POOL_STARTING:
+    case POOL_RUNNING:
+        return master->is_paused ? ORDER_PAUSE : ORDER_RESUME;
+    case POOL_DRAINING:
+        return ORDER_DRAIN;
+    case POOL_STOPPING:
+        return ORDER_STOP;
+    }
+    assert(!"a pool in no known state");
+    return ORDER_STOP;
+}
+
+/* A dispatcher that cannot be told what it must know is of no use; the next one may be luckier. */
+static void give_up(struct child_seat *dispatcher, const struct error *err)
+{
+    log_error("process_failed", "name=%s error=%s", dispatcher->name, err->text);
+    children_kill(dispatcher);
+}
+
+void children_brief(struct master *master)
+{
+    struct child_seat *dispatcher = children_seat(master, ROLE_DISPATCHER);
+    unsigned events = LOOP_READ;
+    struct error err;
+
+    if (!dispatcher->control_watch.is_on)
+        return;
+    switch (ledger_tell(&master->ledger, wanted_order(master), dispatcher->control, &err)) {
+    case DELIVERY_DONE:
+    case DELIVERY_CLOSED: /* its end is about to be seen */
+        break;
+    case DELIVERY_NONE:
+        events |= LOOP_WRITE;
+        break;
+    case DELIVERY_FAILED:
+        give_up(dispatcher, &err);
+        return;
+    }
+    if (!loop_watch(master->loop, &dispatcher->control_watch, events, &err))
+        give_up(dispatcher, &err);
+}
+
 static void use_control(void *context, unsigned events)
 {
     struct child_seat *seat = context;
@@ -78,7 +126,7 @@ static void use_control(void *context, unsigned events)
     if (events & LOOP_READ)
         hear_reports(seat);
     if ((events & LOOP_WRITE) && seat->role == ROLE_DISPATCHER)
-        briefing_continue(seat->master);
+        children_brief(seat->master);
 }
 
 /* ---- start ---- */
@@ -116,7 +164,7 @@ static void start_or_retry(struct child_seat *seat)
         return;
     }
     if (seat->role == ROLE_DISPATCHER || seat->role == ROLE_WORKER)
-        briefing_continue(seat->master);
+        children_brief(seat->master);
 }
 
 /* Since it was put off, a reload may have had the seat removed. */
@@ -200,7 +248,7 @@ static void spread_news(struct child_seat *seat, const struct worker_end *end)
     struct master *master = seat->master;
 
     if (seat->role == ROLE_DISPATCHER)
-        briefing_reset(master);
+        ledger_forget_told(&master->ledger);
     if (seat->role != ROLE_WORKER)
         return;
     ledger_note_end(&master->ledger, seat->serial, end);

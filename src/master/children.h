@@ -57,6 +57,9 @@ void children_done(struct children *children);
 /* Starts a process for every seat that is wanted. What cannot be started is tried again later. */
 void children_start_all(struct master *master);
 
+/* Tells the dispatcher all that is new for it, now or as soon as there is room. */
+void children_brief(struct master *master);
+
 /* Waits for all that has ended, and replaces what is to be replaced. */
 void children_reap(struct master *master);
 

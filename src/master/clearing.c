@@ -51,7 +51,7 @@ static void make_pass(void *context)
         return;
     }
     ledger_clear(&master->ledger);
-    briefing_continue(master);
+    children_brief(master);
     shutdown_note_cleared(master);
 }
 

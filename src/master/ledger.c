@@ -1,5 +1,6 @@
 /*
- * ledger.c - every worker whose jobs are not all settled, living or dead, and its result socket.
+ * ledger.c - every worker whose jobs are not all settled, living or dead, and its result socket;
+ * and what of it the dispatcher has been told.
  */
 #include "master/ledger.h"
 
@@ -16,6 +17,26 @@ static struct ledger_entry **find(struct ledger *ledger, uint32_t serial)
     while (*place && (*place)->serial != serial)
         place = &(*place)->next;
     return place;
+}
+
+static void remove_at(struct ledger_entry **place)
+{
+    struct ledger_entry *entry = *place;
+
+    *place = entry->next;
+    close(entry->results);
+    free(entry);
+}
+
+void ledger_init(struct ledger *ledger)
+{
+    *ledger = (struct ledger){.told = ORDER_RESUME};
+}
+
+void ledger_done(struct ledger *ledger)
+{
+    while (ledger->entries)
+        remove_at(&ledger->entries);
 }
 
 bool ledger_add(struct ledger *ledger, int number, uint32_t serial, int results, int ring,
@@ -50,15 +71,6 @@ void ledger_clear(struct ledger *ledger)
 {
     for (struct ledger_entry *entry = ledger->entries; entry; entry = entry->next)
         entry->is_cleared = entry->has_ended;
-}
-
-static void remove_at(struct ledger_entry **place)
-{
-    struct ledger_entry *entry = *place;
-
-    *place = entry->next;
-    close(entry->results);
-    free(entry);
 }
 
 int ledger_settle(struct ledger *ledger, uint32_t serial)
@@ -102,7 +114,21 @@ static enum delivery tell_end(struct ledger_entry *entry, int socket, struct err
     return delivery;
 }
 
-enum delivery ledger_tell(struct ledger *ledger, int socket, struct error *err)
+static enum delivery tell_wish(struct ledger *ledger, enum order_kind wanted, int socket,
+                               struct error *err)
+{
+    const struct order order = {.kind = wanted};
+
+    if (wanted == ledger->told)
+        return DELIVERY_DONE;
+    const enum delivery delivery = order_send(socket, &order, -1, err);
+    if (delivery == DELIVERY_DONE)
+        ledger->told = wanted;
+    return delivery;
+}
+
+enum delivery ledger_tell(struct ledger *ledger, enum order_kind wanted, int socket,
+                          struct error *err)
 {
     enum delivery delivery = DELIVERY_DONE;
 
@@ -116,17 +142,12 @@ enum delivery ledger_tell(struct ledger *ledger, int socket, struct error *err)
         if (entry->is_cleared && !entry->end_is_told)
             delivery = tell_end(entry, socket, err);
     }
-    return delivery;
+    return delivery == DELIVERY_DONE ? tell_wish(ledger, wanted, socket, err) : delivery;
 }
 
 void ledger_forget_told(struct ledger *ledger)
 {
+    ledger->told = ORDER_RESUME; /* as it is from the start */
     for (struct ledger_entry *entry = ledger->entries; entry; entry = entry->next)
         entry->start_is_told = entry->end_is_told = false;
-}
-
-void ledger_done(struct ledger *ledger)
-{
-    while (ledger->entries)
-        remove_at(&ledger->entries);
 }

@@ -1,5 +1,6 @@
 /*
- * ledger.h - every worker whose jobs are not all settled, living or dead, and its result socket.
+ * ledger.h - every worker whose jobs are not all settled, living or dead, and its result socket;
+ * and what of it the dispatcher has been told.
  *
  * The master keeps the dispatcher's end of each result socket, so that a dispatcher may die: the
  * next one gets them all. A dead worker stays in the ledger until the dispatcher has said that
@@ -9,6 +10,9 @@
  *
  * The dispatcher hears of an end only when it is cleared: a job must never be given back while a
  * process of it lives.
+ *
+ * There is no queue of messages: what is to be told is compared with what was told. So a dispatcher
+ * that starts anew is told exactly what holds by then, and one that is busy holds nobody up.
  */
 #ifndef MASTER_LEDGER_H
 #define MASTER_LEDGER_H
@@ -33,7 +37,11 @@ struct ledger_entry {
 
 struct ledger {
     struct ledger_entry *entries; /* owned; in the order of their starts */
+    enum order_kind told;         /* RESUME, PAUSE, DRAIN or STOP: the last of them */
 };
+
+void ledger_init(struct ledger *ledger);
+void ledger_done(struct ledger *ledger);
 
 /* Before the fork, which cannot be taken back. Takes `results` over, if it works. */
 bool ledger_add(struct ledger *ledger, int number, uint32_t serial, int results, int ring,
@@ -47,13 +55,13 @@ void ledger_clear(struct ledger *ledger);
 /* Of a worker that was never there, too. The result ring that nobody needs any more; 0: none. */
 int ledger_settle(struct ledger *ledger, uint32_t serial);
 
-/* Tells the dispatcher all that it does not know yet: first who was started, then who has ended.
- * DELIVERY_NONE: there was no room for all of it; the next call goes on. */
-enum delivery ledger_tell(struct ledger *ledger, int socket, struct error *err);
+/* Tells the dispatcher all that it does not know yet: every worker that was started, then every one
+ * that has ended, then what the pool wants of it. DELIVERY_NONE: there was no room for all of it;
+ * the next call goes on. */
+enum delivery ledger_tell(struct ledger *ledger, enum order_kind wanted, int socket,
+                          struct error *err);
 
 /* A new dispatcher knows nothing. */
 void ledger_forget_told(struct ledger *ledger);
-
-void ledger_done(struct ledger *ledger);
 
 #endif

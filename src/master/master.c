@@ -2,8 +2,8 @@
  * master.c - `thd: master`: forks the pool's processes, keeps them alive, and ends them.
  *
  *     signals, deaths, reports --> loop --> children.c   who runs, who is started anew
- *                                       --> ledger.c     whose results are still to be settled
- *                                       --> briefing.c   what the dispatcher has to know of it
+ *                                       --> ledger.c     whose results are still to be settled,
+ *                                                        and what the dispatcher knows of it
  *                                       --> clearing.c   what dead workers left behind
  *                                       --> overrun.c    who is for too long inside a plugin
  *                                       --> shutdown.c   how the pool ends
@@ -166,7 +166,7 @@ static void set_paused(struct master *master, bool is_paused)
                 master->config->pool.num_workers);
     log_info(is_paused ? "pool_paused" : "pool_resumed", "state=%s",
              pool_state_name(master->state));
-    briefing_continue(master);
+    children_brief(master);
 }
 
 static void pause_pool(struct master *master, const char *name)
@@ -343,7 +343,7 @@ static bool open_all(struct master *master, struct error *err)
     process_tend_log(master->loop, &master->log_timer);
     shutdown_init(master);
     reload_init(master);
-    briefing_reset(master);
+    ledger_init(&master->ledger);
     start_watchdog(master);
     pulse_start(master);
     overrun_start(master);

@@ -7,7 +7,6 @@
 #define MASTER_MASTER_H
 
 #include "base/base.h"
-#include "master/briefing.h"
 #include "master/children.h"
 #include "master/clearing.h"
 #include "master/invocation.h"
@@ -70,7 +69,6 @@ struct master {
 
     struct children children;
     struct ledger ledger;
-    struct briefing briefing;
     struct clearing clearing;
     struct shutdown shutdown;
     struct reload reload;

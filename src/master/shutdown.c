@@ -127,7 +127,7 @@ static void enter_stopping(struct master *master, const char *reason)
 static void ask_dispatcher(struct master *master)
 {
     children_hurry(children_seat(master, ROLE_DISPATCHER));
-    briefing_continue(master);
+    children_brief(master);
 }
 
 static void time_is_up(void *context)

@@ -16,7 +16,7 @@ static int ends[2];
 
 static void set_up(void)
 {
-    ledger = (struct ledger){0};
+    ledger_init(&ledger);
     ck_assert_msg(message_pair(ends, &err), "%s", err.text);
 }
 
@@ -38,7 +38,7 @@ static void add_worker(uint32_t serial)
 
 static void tell_all(void)
 {
-    ck_assert_int_eq(ledger_tell(&ledger, ends[0], &err), DELIVERY_DONE);
+    ck_assert_int_eq(ledger_tell(&ledger, ORDER_RESUME, ends[0], &err), DELIVERY_DONE);
 }
 
 static void expect(enum order_kind kind, uint32_t serial)
@@ -138,14 +138,52 @@ START_TEST(what_has_no_room_is_told_when_there_is_some)
     ck_assert_int_eq(setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof small), 0);
     for (uint32_t serial = 1; serial <= count; serial++)
         add_worker(serial);
-    ck_assert_int_eq(ledger_tell(&ledger, ends[0], &err), DELIVERY_NONE);
+    ck_assert_int_eq(ledger_tell(&ledger, ORDER_RESUME, ends[0], &err), DELIVERY_NONE);
     while (heard < count) {
         while (order_receive(ends[1], &order, &fd, &err) == DELIVERY_DONE) {
             ck_assert_uint_eq(order.serial, ++heard);
             close(fd);
         }
-        ck_assert_int_ne(ledger_tell(&ledger, ends[0], &err), DELIVERY_FAILED);
+        ck_assert_int_ne(ledger_tell(&ledger, ORDER_RESUME, ends[0], &err), DELIVERY_FAILED);
     }
+    expect_nothing();
+}
+END_TEST
+
+static void tell_wish(enum order_kind wanted)
+{
+    ck_assert_int_eq(ledger_tell(&ledger, wanted, ends[0], &err), DELIVERY_DONE);
+}
+
+static void expect_wish(enum order_kind wanted)
+{
+    struct order order;
+    int fd = -1;
+
+    ck_assert_int_eq(order_receive(ends[1], &order, &fd, &err), DELIVERY_DONE);
+    ck_assert_int_eq(order.kind, wanted);
+}
+
+START_TEST(what_the_pool_wants_is_told_last_and_once)
+{
+    add_worker(1);
+    tell_wish(ORDER_DRAIN);
+    tell_wish(ORDER_DRAIN);
+    expect(ORDER_WORKER_STARTED, 1);
+    expect_wish(ORDER_DRAIN);
+    expect_nothing();
+}
+END_TEST
+
+START_TEST(a_new_dispatcher_is_told_what_the_pool_wants_by_then)
+{
+    tell_wish(ORDER_PAUSE);
+    expect_wish(ORDER_PAUSE);
+    ledger_forget_told(&ledger);
+    tell_wish(ORDER_PAUSE);
+    expect_wish(ORDER_PAUSE);
+    ledger_forget_told(&ledger);
+    tell_wish(ORDER_RESUME); /* as it does by itself */
     expect_nothing();
 }
 END_TEST
@@ -170,6 +208,8 @@ Suite *ledger_suite(void)
     tcase_add_test(telling, who_died_after_the_last_clearing_is_not_cleared_by_it);
     tcase_add_test(telling, a_new_dispatcher_is_told_all_but_what_is_settled);
     tcase_add_test(telling, what_has_no_room_is_told_when_there_is_some);
+    tcase_add_test(telling, what_the_pool_wants_is_told_last_and_once);
+    tcase_add_test(telling, a_new_dispatcher_is_told_what_the_pool_wants_by_then);
     tcase_add_test(telling, a_worker_that_is_not_there_may_be_settled);
     suite_add_tcase(suite, telling);
     return suite;
