@@ -16,7 +16,9 @@
 #include "base/text.h"
 #include "config/config.h"
 #include "master/generation.h"
-#include "master/master.h"
+#include "master/ledger.h"
+#include "master/seat.h"
+#include "master/this_pool.h"
 #include "process/lease_table.h"
 #include "process/process.h"
 #include "process/result_ring.h"
@@ -112,48 +114,34 @@ static bool forget_variables(const struct config *config, struct error *err)
     return true;
 }
 
-static bool forget_store(const struct master *master, struct error *err)
+static bool forget_store(const struct this_pool *pool, struct error *err)
 {
-    explicit_bzero(master->options->backend, strlen(master->options->backend));
-    return forget_variables(master->config, err);
+    explicit_bzero(pool->options->backend, strlen(pool->options->backend));
+    return forget_variables(pool->config, err);
 }
 
 /* Jobs get as many descriptors as whoever started us allows. */
-static bool lower_limits(const struct master *master, struct error *err)
+static bool lower_limits(const struct this_pool *pool, struct error *err)
 {
-    if (setrlimit(RLIMIT_NOFILE, &master->files))
+    if (setrlimit(RLIMIT_NOFILE, &pool->files))
         return error_errno(err, TH_E_INTERNAL, errno, "restore the limit of descriptors");
     return true;
 }
 
-static bool confine_worker(const struct master *master, const struct process *process,
+static bool confine_worker(const struct this_pool *pool, const struct process *process,
                            struct error *err)
 {
-    return forget_store(master, err) && lower_limits(master, err) &&
-           lease_table_restrict(master->leases, err) &&
-           task_ring_restrict(process->task_ring, err) &&
+    return forget_store(pool, err) && lower_limits(pool, err) &&
+           lease_table_restrict(pool->leases, err) && task_ring_restrict(process->task_ring, err) &&
            result_rings_restrict(process->result_rings, process->result_ring, err) &&
-           scoreboard_restrict(master->scoreboard, process->slot, err) &&
+           scoreboard_restrict(pool->scoreboard, process->slot, err) &&
            start_board_restrict(process->start_board, err);
 }
 
-/* Lines that the master has not got away yet are its own: the log is opened anew. */
-static void open_log(const struct master *master, const struct process *process)
-{
-    const struct log_options options = {
-        .level = master->config->log.level,
-        .format = master->config->log.format,
-        .pool = master->name.shown,
-    };
-
-    log_open(&options);
-    log_set_process(process->name);
-}
-
-static bool begin(struct master *master, struct process *process, const struct role *role,
+static bool begin(const struct this_pool *pool, struct process *process, const struct role *role,
                   struct error *err)
 {
-    if (role->works && !confine_worker(master, process, err))
+    if (role->works && !confine_worker(pool, process, err))
         return false;
     scoreboard_enter(process->scoreboard, process->slot, process->name, process->number,
                      process->serial, getpid());
@@ -161,17 +149,19 @@ static bool begin(struct master *master, struct process *process, const struct r
 }
 
 /* Nothing is freed on the way out: the process ends, and with it all that it had. */
-static _Noreturn void live(struct master *master, struct process *process, const struct role *role)
+static _Noreturn void live(struct this_pool *pool, struct process *process, const struct role *role)
 {
     int exit_code = PROCESS_FAILED;
     struct error err;
 
-    loop_close(&master->loop); /* what is the child's of it; the master's own is not touched */
+    loop_close(&pool->loop); /* what is the child's of it; the master's own is not touched */
     const bool closed = close_others(process, &err);
-    open_log(master, process); /* it has a descriptor of its own: not before */
-    if (!closed || !begin(master, process, role, &err))
+    /* Anew: lines that the master has not got away yet are its own. Not before: the log has a
+     * descriptor. */
+    this_pool_open_log(pool, process->name);
+    if (!closed || !begin(pool, process, role, &err))
         process_fail(&err);
-    else if (getppid() == master->pid) /* else it died before we could be told */
+    else if (getppid() == pool->master) /* else it died before we could be told */
         exit_code = role->main(process);
     log_close(LAST_WORDS);
     _exit(exit_code);
@@ -206,25 +196,25 @@ static bool sockets_open(struct sockets *sockets, const struct role *role, struc
            (!role->works || message_pair(sockets->results, err));
 }
 
-static struct process describe(const struct child_seat *seat, const struct sockets *sockets,
+static struct process describe(const struct seat *seat, const struct sockets *sockets,
                                const struct role *role)
 {
-    const struct master *master = seat->master;
-    const struct generation *generation = master->generation;
+    const struct this_pool *pool = seat->pool;
+    const struct generation *generation = pool->generation;
     struct process process = {
-        .master = master->pid,
+        .master = pool->master,
         .number = seat->number,
         .serial = seat->serial,
         .config = &generation->config,
-        .backend = role->store ? master->options->backend : NULL,
-        .pool = master->name.stored,
-        .once = master->options->once,
+        .backend = role->store ? pool->options->backend : NULL,
+        .pool = pool->name.stored,
+        .once = pool->options->once,
         .handlers = role->works ? generation->handlers : NULL,
-        .leases = master->leases,
+        .leases = pool->leases,
         .task_ring = role->hands_out || role->works ? generation->task_ring : NULL,
-        .result_rings = role->hands_out || role->works ? master->result_rings : NULL,
+        .result_rings = role->hands_out || role->works ? pool->result_rings : NULL,
         .result_ring = seat->result_ring,
-        .scoreboard = master->scoreboard,
+        .scoreboard = pool->scoreboard,
         .slot = seat->slot,
         .start_board = generation->start_board,
         .control = sockets->control[1],
@@ -232,14 +222,14 @@ static struct process describe(const struct child_seat *seat, const struct socke
                  : role->works   ? generation->tasks[1]
                                  : -1,
         .results = sockets->results[1],
-        .nudge = role->nudge ? master->nudge : -1,
+        .nudge = role->nudge ? pool->nudge : -1,
     };
 
     snprintf(process.name, sizeof process.name, "%s", seat->name);
     return process;
 }
 
-static bool fork_one(struct child_seat *seat, struct sockets *sockets, const struct role *role,
+static bool fork_one(struct seat *seat, struct sockets *sockets, const struct role *role,
                      struct error *err)
 {
     struct process process = describe(seat, sockets, role);
@@ -248,57 +238,55 @@ static bool fork_one(struct child_seat *seat, struct sockets *sockets, const str
     if (pid < 0)
         return error_errno(err, TH_E_INTERNAL, errno, "fork");
     if (pid == 0)
-        live(seat->master, &process, role);
+        live(seat->pool, &process, role);
     seat->pid = pid;
     return true;
 }
 
-static bool enter_ledger(struct child_seat *seat, struct sockets *sockets, struct error *err)
+static bool enter_ledger(struct seat *seat, struct ledger *ledger, struct sockets *sockets,
+                         struct error *err)
 {
-    struct master *master = seat->master;
+    struct result_rings *rings = seat->pool->result_rings;
 
-    seat->result_ring = result_rings_issue(master->result_rings);
+    seat->result_ring = result_rings_issue(rings);
     if (seat->result_ring == 0)
         return error_set(err, TH_E_UNAVAILABLE,
                          "the results of too many workers that have ended are not settled yet");
-    if (!ledger_add(&master->ledger, seat->number, seat->serial, sockets->results[0],
-                    seat->result_ring, err)) {
-        result_rings_return(master->result_rings, seat->result_ring);
+    if (!ledger_add(ledger, seat->number, seat->serial, sockets->results[0], seat->result_ring,
+                    err)) {
+        result_rings_return(rings, seat->result_ring);
         return false;
     }
     sockets->results[0] = -1; /* the ledger's now */
     return true;
 }
 
-static bool fork_worker(struct child_seat *seat, struct sockets *sockets, const struct role *role,
-                        struct error *err)
+static bool fork_worker(struct seat *seat, struct ledger *ledger, struct sockets *sockets,
+                        const struct role *role, struct error *err)
 {
-    struct ledger *ledger = &seat->master->ledger;
-
-    if (!enter_ledger(seat, sockets, err))
+    if (!enter_ledger(seat, ledger, sockets, err))
         return false;
     if (!fork_one(seat, sockets, role, err)) {
-        result_rings_return(seat->master->result_rings, ledger_settle(ledger, seat->serial));
+        result_rings_return(seat->pool->result_rings, ledger_settle(ledger, seat->serial));
         return false;
     }
     ledger_note_start(ledger, seat->serial, seat->pid);
     return true;
 }
 
-bool birth_fork(struct child_seat *seat, struct error *err)
+bool birth_fork(struct seat *seat, uint32_t serial, struct ledger *ledger, struct error *err)
 {
     CLEANUP(sockets_close) struct sockets sockets = {{-1, -1}, {-1, -1}};
     const struct role *role = roles_get(seat->role);
 
-    seat->serial = ++seat->master->children.last_serial;
+    seat->serial = serial;
     seat->started_at = clock_boot();
     seat->is_ready = seat->is_retiring = false;
-    seat->overrun = (struct overrun){0};
-    pulse_reset(seat);
     if (!sockets_open(&sockets, role, err) ||
-        !(role->works ? fork_worker : fork_one)(seat, &sockets, role, err))
+        !(role->works ? fork_worker(seat, ledger, &sockets, role, err)
+                      : fork_one(seat, &sockets, role, err)))
         return error_prefix(err, "start %s", seat->name);
-    seat->generation = generation_join(seat->master->generation);
+    seat->generation = generation_join(seat->pool->generation);
     seat->control = sockets.control[0];
     sockets.control[0] = -1;
     return true;

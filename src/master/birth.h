@@ -6,10 +6,13 @@
 
 #include "base/base.h"
 
-struct child_seat;
 struct error;
+struct ledger;
+struct seat;
 
-/* Fills the seat with a new process: pid, serial, control. Does not return in that process. */
-bool birth_fork(struct child_seat *seat, struct error *err) MUST_CHECK;
+/* Fills the seat with a new process: pid, serial, control; a worker is in the ledger from then on.
+ * Does not return in that process. */
+bool birth_fork(struct seat *seat, uint32_t serial, struct ledger *ledger,
+                struct error *err) MUST_CHECK;
 
 #endif

@@ -11,10 +11,9 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/signal_name.h"
-#include "config/config.h"
 #include "master/birth.h"
 #include "master/generation.h"
-#include "master/master.h"
+#include "master/this_pool.h"
 #include "process/lease_table.h"
 #include "process/message.h"
 #include "process/process.h"
@@ -22,7 +21,6 @@
 #include "process/scoreboard.h"
 
 #include <assert.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -30,31 +28,56 @@
 
 /* ---- what they say ---- */
 
-static void hear_report(struct child_seat *seat, const struct report *report)
+static struct seat *find_worker(const struct children *children, uint32_t serial)
 {
+    for (size_t i = 0; i < children->count; i++) {
+        struct seat *seat = &children->seats[i];
+
+        if (seat->pid != 0 && seat->role == ROLE_WORKER && seat->serial == serial)
+            return seat;
+    }
+    return NULL;
+}
+
+/* Nothing of that worker is left to settle. */
+static void settle(struct children *children, uint32_t serial)
+{
+    result_rings_return(children->pool->result_rings, ledger_settle(&children->ledger, serial));
+}
+
+static void tell_deaf(const struct children *children, uint32_t serial)
+{
+    struct seat *worker = find_worker(children, serial);
+
+    if (worker)
+        children->events->deaf(children->context, worker);
+}
+
+static void hear_report(struct seat *seat, const struct report *report)
+{
+    struct children *children = seat->children;
+
     switch (report->kind) {
     case REPORT_READY:
         seat->is_ready = seat->was_ever_ready = true;
-        master_note_ready(seat->master);
-        reload_continue(seat->master);
+        children->events->ready(children->context);
         return;
     case REPORT_WORKER_SETTLED:
         if (seat->role == ROLE_DISPATCHER)
-            result_rings_return(seat->master->result_rings,
-                                ledger_settle(&seat->master->ledger, report->serial));
+            settle(children, report->serial);
         return;
     case REPORT_PULSE:
-        pulse_note_answer(seat);
+        children->events->answered(children->context, seat);
         return;
     case REPORT_WORKER_DEAF:
         if (seat->role == ROLE_DISPATCHER)
-            pulse_note_deaf(seat->master, report->serial);
+            tell_deaf(children, report->serial);
         return;
     }
 }
 
 /* One that has closed its end is about to end. */
-static void hear_reports(struct child_seat *seat)
+static void hear_reports(struct seat *seat)
 {
     enum delivery delivery = DELIVERY_DONE;
     struct report report;
@@ -69,17 +92,17 @@ static void hear_reports(struct child_seat *seat)
         return;
     if (delivery == DELIVERY_FAILED)
         log_error("process_failed", "name=%s error=%s", seat->name, err.text);
-    loop_unwatch(seat->master->loop, &seat->control_watch);
+    loop_unwatch(seat->pool->loop, &seat->control_watch);
 }
 
 /* ---- what the dispatcher is told ---- */
 
-static enum order_kind wanted_order(const struct master *master)
+static enum order_kind wanted_order(const struct this_pool *pool)
 {
-    switch (master->state) {
+    switch (pool->state) {
     case POOL_STARTING:
     case POOL_RUNNING:
-        return master->is_paused ? ORDER_PAUSE : ORDER_RESUME;
+        return pool->is_paused ? ORDER_PAUSE : ORDER_RESUME;
     case POOL_DRAINING:
         return ORDER_DRAIN;
     case POOL_STOPPING:
@@ -90,21 +113,22 @@ static enum order_kind wanted_order(const struct master *master)
 }
 
 /* A dispatcher that cannot be told what it must know is of no use; the next one may be luckier. */
-static void give_up(struct child_seat *dispatcher, const struct error *err)
+static void give_up(struct seat *dispatcher, const struct error *err)
 {
     log_error("process_failed", "name=%s error=%s", dispatcher->name, err->text);
-    children_kill(dispatcher);
+    seat_kill(dispatcher);
 }
 
-void children_brief(struct master *master)
+void children_brief(struct children *children)
 {
-    struct child_seat *dispatcher = children_seat(master, ROLE_DISPATCHER);
+    struct this_pool *pool = children->pool;
+    struct seat *dispatcher = children_seat(children, ROLE_DISPATCHER);
     unsigned events = LOOP_READ;
     struct error err;
 
     if (!dispatcher->control_watch.is_on)
         return;
-    switch (ledger_tell(&master->ledger, wanted_order(master), dispatcher->control, &err)) {
+    switch (ledger_tell(&children->ledger, wanted_order(pool), dispatcher->control, &err)) {
     case DELIVERY_DONE:
     case DELIVERY_CLOSED: /* its end is about to be seen */
         break;
@@ -115,42 +139,50 @@ void children_brief(struct master *master)
         give_up(dispatcher, &err);
         return;
     }
-    if (!loop_watch(master->loop, &dispatcher->control_watch, events, &err))
+    if (!loop_watch(pool->loop, &dispatcher->control_watch, events, &err))
         give_up(dispatcher, &err);
 }
 
-static void use_control(void *context, unsigned events)
+void children_note_cleared(struct children *children)
 {
-    struct child_seat *seat = context;
-
-    if (events & LOOP_READ)
-        hear_reports(seat);
-    if ((events & LOOP_WRITE) && seat->role == ROLE_DISPATCHER)
-        children_brief(seat->master);
+    ledger_clear(&children->ledger);
+    children_brief(children);
 }
 
 /* ---- start ---- */
 
-static void start_later(struct child_seat *seat, usec_t delay)
+static void use_control(void *context, unsigned events)
 {
-    loop_set_timer(seat->master->loop, &seat->restart_timer, clock_boot() + delay);
+    struct seat *seat = context;
+
+    if (events & LOOP_READ)
+        hear_reports(seat);
+    if ((events & LOOP_WRITE) && seat->role == ROLE_DISPATCHER)
+        children_brief(seat->children);
 }
 
-static bool start(struct child_seat *seat, struct error *err)
+static void start_later(struct seat *seat, usec_t delay)
 {
-    if (!birth_fork(seat, err))
+    loop_set_timer(seat->pool->loop, &seat->restart_timer, clock_boot() + delay);
+}
+
+static bool start(struct seat *seat, struct error *err)
+{
+    struct children *children = seat->children;
+
+    if (!birth_fork(seat, ++children->last_serial, &children->ledger, err))
         return false;
     log_info("process_started", "name=%s pid=%d", seat->name, (int)seat->pid);
     seat->control_watch =
         (struct loop_watch){.fd = seat->control, .call = use_control, .context = seat};
-    if (loop_watch(seat->master->loop, &seat->control_watch, LOOP_READ, err))
+    if (loop_watch(seat->pool->loop, &seat->control_watch, LOOP_READ, err))
         return true;
-    children_kill(seat); /* nobody would hear it; what follows is as for any death */
+    seat_kill(seat); /* nobody would hear it; what follows is as for any death */
     return true;
 }
 
 /* What cannot be started is tried again like something that has died. */
-static void start_or_retry(struct child_seat *seat)
+static void start_or_retry(struct seat *seat)
 {
     const struct death stillborn = {0};
     struct error err;
@@ -164,19 +196,47 @@ static void start_or_retry(struct child_seat *seat)
         return;
     }
     if (seat->role == ROLE_DISPATCHER || seat->role == ROLE_WORKER)
-        children_brief(seat->master);
+        children_brief(seat->children);
 }
 
 /* Since it was put off, a reload may have had the seat removed. */
 static void restart(void *context)
 {
-    if (children_is_wanted(context))
+    if (seat_is_wanted(context))
         start_or_retry(context);
+}
+
+void children_hurry(struct seat *seat)
+{
+    if (!seat->restart_timer.is_on)
+        return;
+    loop_clear_timer(seat->pool->loop, &seat->restart_timer);
+    start_or_retry(seat);
+}
+
+void children_fill(struct seat *seat)
+{
+    if (seat->pid == 0 && !seat->restart_timer.is_on)
+        start_or_retry(seat);
+}
+
+void children_start_all(struct children *children)
+{
+    for (size_t i = 0; i < children->count; i++) {
+        if (seat_is_wanted(&children->seats[i]))
+            start_or_retry(&children->seats[i]);
+    }
+}
+
+void children_forget_restarts(struct children *children)
+{
+    for (size_t i = 0; i < children->count; i++)
+        loop_clear_timer(children->pool->loop, &children->seats[i].restart_timer);
 }
 
 /* ---- end ---- */
 
-static void log_signal(const struct child_seat *seat, int status, bool is_replaced, usec_t delay)
+static void log_signal(const struct seat *seat, int status, bool is_replaced, usec_t delay)
 {
     char text[SIGNAL_NAME_SIZE];
     const char *name = signal_name(WTERMSIG(status), text);
@@ -188,7 +248,7 @@ static void log_signal(const struct child_seat *seat, int status, bool is_replac
         log_warning("process_exited", "name=%s pid=%d signal=%s", seat->name, (int)seat->pid, name);
 }
 
-static void log_exit(const struct child_seat *seat, int status, bool is_replaced, usec_t delay)
+static void log_exit(const struct seat *seat, int status, bool is_replaced, usec_t delay)
 {
     const int code = WEXITSTATUS(status);
     const bool is_well = code == PROCESS_OK || code == PROCESS_RETIRED;
@@ -202,7 +262,7 @@ static void log_exit(const struct child_seat *seat, int status, bool is_replaced
                code);
 }
 
-static void log_end(const struct child_seat *seat, int status, bool is_replaced, usec_t delay)
+static void log_end(const struct seat *seat, int status, bool is_replaced, usec_t delay)
 {
     if (WIFSIGNALED(status))
         log_signal(seat, status, is_replaced, delay);
@@ -211,73 +271,56 @@ static void log_end(const struct child_seat *seat, int status, bool is_replaced,
 }
 
 /* It ended as it was meant to, and not because it could not go on. */
-static bool made_room(const struct child_seat *seat, int status)
+static bool made_room(const struct seat *seat, int status)
 {
     return WIFEXITED(status) &&
            WEXITSTATUS(status) == (seat->role == ROLE_WORKER ? PROCESS_OK : PROCESS_RETIRED);
 }
 
-static struct death describe(const struct child_seat *seat, int status)
+static struct death describe(const struct seat *seat, int status)
 {
     const bool works = seat->role == ROLE_WORKER;
 
     return (struct death){
         .lived = clock_boot() - seat->started_at,
         .was_ready = seat->is_ready,
-        .had_job = works && lease_table_is_running(seat->master->leases, seat->serial),
+        .had_job = works && lease_table_is_running(seat->pool->leases, seat->serial),
         .was_recycled = made_room(seat, status),
     };
 }
 
-static void vacate(struct child_seat *seat)
+static void vacate(struct seat *seat)
 {
-    loop_unwatch(seat->master->loop, &seat->control_watch);
+    loop_unwatch(seat->pool->loop, &seat->control_watch);
     close(seat->control);
     seat->control = -1;
     seat->pid = 0;
-    pulse_reset(seat);
-    scoreboard_leave(seat->master->scoreboard, seat->slot);
-    if (seat->number > 0)
-        result_ring_leave(seat->master->result_rings, seat->result_ring);
+    scoreboard_leave(seat->pool->scoreboard, seat->slot);
+    if (seat->role == ROLE_WORKER)
+        result_ring_leave(seat->pool->result_rings, seat->result_ring);
     generation_leave(&seat->generation);
 }
 
-/* What others have to know of it. */
-static void spread_news(struct child_seat *seat, const struct worker_end *end)
+void children_bury(struct seat *seat, const struct worker_end *end, bool is_needed)
 {
-    struct master *master = seat->master;
-
-    if (seat->role == ROLE_DISPATCHER)
-        ledger_forget_told(&master->ledger);
-    if (seat->role != ROLE_WORKER)
-        return;
-    ledger_note_end(&master->ledger, seat->serial, end);
-    clearing_begin(master);
-}
-
-static void bury(struct child_seat *seat, int status)
-{
-    struct master *master = seat->master;
-
-    hear_reports(seat);
-    const struct death death = describe(seat, status);
-    const enum shutdown_verdict verdict = shutdown_judge(master, seat, status);
-    const bool is_replaced = verdict == VERDICT_REPLACE && children_is_wanted(seat);
+    struct ledger *ledger = &seat->children->ledger;
+    const struct death death = describe(seat, end->status);
+    const bool is_replaced = is_needed && seat_is_wanted(seat);
     const usec_t delay = is_replaced ? restart_delay(&seat->restart, &death) : 0;
-    const struct worker_end end = overrun_end_of(seat, status);
 
-    log_end(seat, status, is_replaced, delay);
+    log_end(seat, end->status, is_replaced, delay);
     vacate(seat);
-    spread_news(seat, &end);
+    if (seat->role == ROLE_DISPATCHER)
+        ledger_forget_told(ledger);
+    if (seat->role == ROLE_WORKER)
+        ledger_note_end(ledger, seat->serial, end);
     if (is_replaced && delay == 0)
         start_or_retry(seat);
     else if (is_replaced)
         start_later(seat, delay);
-    shutdown_follow(master, seat, status, verdict);
-    reload_continue(master);
 }
 
-static struct child_seat *find(struct children *children, pid_t pid)
+static struct seat *find(const struct children *children, pid_t pid)
 {
     for (size_t i = 0; i < children->count; i++) {
         if (children->seats[i].pid == pid)
@@ -286,9 +329,37 @@ static struct child_seat *find(struct children *children, pid_t pid)
     return NULL;
 }
 
+static void note_change(const struct children *children, struct seat *seat, int status)
+{
+    if (WIFSTOPPED(status)) {
+        children->events->stopped(children->context, seat);
+    } else if (WIFCONTINUED(status)) {
+        children->events->continued(children->context, seat);
+    } else {
+        hear_reports(seat);
+        children->events->ended(children->context, seat, status);
+    }
+}
+
+/* Whoever is not ours was left behind by a worker that died, or was here before us. */
+void children_reap(struct children *children)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+        struct seat *seat = find(children, pid);
+
+        if (seat)
+            note_change(children, seat, status);
+        else if (!WIFSTOPPED(status) && !WIFCONTINUED(status))
+            children->events->stranger_ended(children->context, pid, status);
+    }
+}
+
 /* ---- the table ---- */
 
-static void name_seat(struct child_seat *seat, const struct role *role)
+static void name_seat(struct seat *seat, const struct role *role)
 {
     if (role->is_numbered)
         snprintf(seat->name, sizeof seat->name, "%s %d", role->name, seat->number);
@@ -296,16 +367,16 @@ static void name_seat(struct child_seat *seat, const struct role *role)
         snprintf(seat->name, sizeof seat->name, "%s", role->name);
 }
 
-static void fill_seats(struct master *master, enum role_id role)
+static void add_seats(struct children *children, enum role_id role)
 {
-    struct children *children = &master->children;
-    const int seats = roles_seats(role, master->config);
+    const int seats = roles_seats(role, children->pool->config);
 
     for (int i = 0; i < seats; i++) {
-        struct child_seat *seat = &children->seats[children->count];
+        struct seat *seat = &children->seats[children->count];
 
-        *seat = (struct child_seat){
-            .master = master,
+        *seat = (struct seat){
+            .pool = children->pool,
+            .children = children,
             .role = role,
             .number = roles_get(role)->is_numbered ? i + 1 : 0,
             .slot = children->count++,
@@ -316,160 +387,83 @@ static void fill_seats(struct master *master, enum role_id role)
     }
 }
 
-bool children_init(struct master *master, struct error *err)
+bool children_init(struct children *children, struct this_pool *pool,
+                   const struct children_events *events, void *context, struct error *err)
 {
     size_t count = 0;
 
+    *children = (struct children){.pool = pool, .events = events, .context = context};
+    ledger_init(&children->ledger);
     for (enum role_id role = 0; role < ROLES; role++)
-        count += (size_t)roles_seats(role, master->config);
-    master->children.seats = calloc(count, sizeof *master->children.seats);
-    if (!master->children.seats)
+        count += (size_t)roles_seats(role, pool->config);
+    children->seats = calloc(count, sizeof *children->seats);
+    if (!children->seats)
         return error_no_memory(err);
     for (enum role_id role = 0; role < ROLES; role++)
-        fill_seats(master, role);
+        add_seats(children, role);
     return true;
 }
 
 void children_done(struct children *children)
 {
+    ledger_done(&children->ledger);
     for (size_t i = 0; i < children->count; i++)
         generation_leave(&children->seats[i].generation);
     free(children->seats);
     *children = (struct children){0};
 }
 
-void children_start_all(struct master *master)
+struct seat *children_seat(const struct children *children, enum role_id role)
 {
-    for (size_t i = 0; i < master->children.count; i++) {
-        if (children_is_wanted(&master->children.seats[i]))
-            start_or_retry(&master->children.seats[i]);
-    }
-}
-
-/* Whether it lives, and was only stopped or goes on; of those that are not ours nothing is noted.
- */
-static bool note_standstill(struct child_seat *seat, int status)
-{
-    if (seat && WIFSTOPPED(status))
-        pulse_note_stopped(seat);
-    if (seat && WIFCONTINUED(status))
-        pulse_note_continued(seat);
-    return WIFSTOPPED(status) || WIFCONTINUED(status);
-}
-
-/* Whoever is not ours was left behind by a worker that died, or was here before us. */
-void children_reap(struct master *master)
-{
-    int status;
-    pid_t pid;
-
-    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
-        struct child_seat *seat = find(&master->children, pid);
-
-        if (note_standstill(seat, status))
-            continue;
-        if (seat)
-            bury(seat, status);
-        else if (!upgrade_note_end(master, pid, status))
-            clearing_forget(&master->clearing, pid);
-    }
-}
-
-struct child_seat *children_seat(struct master *master, enum role_id role)
-{
-    for (size_t i = 0; i < master->children.count; i++) {
-        if (master->children.seats[i].role == role)
-            return &master->children.seats[i];
+    for (size_t i = 0; i < children->count; i++) {
+        if (children->seats[i].role == role)
+            return &children->seats[i];
     }
     return NULL;
 }
 
-bool children_is_wanted(const struct child_seat *seat)
+bool children_were_ready(const struct children *children)
 {
-    const int place = seat->number > 0 ? seat->number : 1;
+    for (size_t i = 0; i < children->count; i++) {
+        const struct seat *seat = &children->seats[i];
 
-    return place <= roles_instances(seat->role, seat->master->config);
+        if (seat_is_wanted(seat) && !seat->was_ever_ready)
+            return false;
+    }
+    return true;
 }
 
-size_t children_extent(const struct master *master)
+size_t children_extent(const struct children *children)
 {
-    size_t extent = master->children.count;
+    size_t extent = children->count;
 
-    while (extent > 0 && master->children.seats[extent - 1].pid == 0 &&
-           !children_is_wanted(&master->children.seats[extent - 1]))
+    while (extent > 0 && children->seats[extent - 1].pid == 0 &&
+           !seat_is_wanted(&children->seats[extent - 1]))
         extent--;
     return extent;
 }
 
-size_t children_count_running(const struct master *master)
+size_t children_count_running(const struct children *children)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < master->children.count; i++) {
-        const struct child_seat *seat = &master->children.seats[i];
+    for (size_t i = 0; i < children->count; i++) {
+        const struct seat *seat = &children->seats[i];
 
-        if (seat->role == ROLE_WORKER && lease_table_is_running(master->leases, seat->serial))
-            count++;
+        count += seat->role == ROLE_WORKER &&
+                 lease_table_is_running(children->pool->leases, seat->serial);
     }
     return count;
 }
 
-void children_hurry(struct child_seat *seat)
+size_t children_count_old(const struct children *children)
 {
-    if (!seat->restart_timer.is_on)
-        return;
-    loop_clear_timer(seat->master->loop, &seat->restart_timer);
-    start_or_retry(seat);
-}
+    size_t count = 0;
 
-/* One that has not listened for long hangs. */
-static void tell(struct child_seat *seat, enum order_kind kind)
-{
-    const struct order order = {.kind = kind};
-    struct error err;
+    for (size_t i = 0; i < children->count; i++) {
+        const struct seat *seat = &children->seats[i];
 
-    if (seat->pid == 0)
-        return;
-    switch (order_send(seat->control, &order, -1, &err)) {
-    case DELIVERY_DONE:
-    case DELIVERY_CLOSED: /* it is ending already */
-        return;
-    case DELIVERY_NONE:
-        children_kill(seat);
-        return;
-    case DELIVERY_FAILED:
-        log_error("process_failed", "name=%s error=%s", seat->name, err.text);
-        children_kill(seat);
-        return;
+        count += seat->role == ROLE_WORKER && seat->pid != 0 && !seat_is_current(seat);
     }
-}
-
-void children_fill(struct child_seat *seat)
-{
-    if (seat->pid == 0 && !seat->restart_timer.is_on)
-        start_or_retry(seat);
-}
-
-void children_retire(struct child_seat *seat)
-{
-    if (seat->pid == 0 || seat->is_retiring)
-        return;
-    seat->is_retiring = true;
-    tell(seat, ORDER_RETIRE);
-}
-
-void children_ask(struct child_seat *seat)
-{
-    tell(seat, ORDER_PULSE);
-}
-
-void children_dismiss(struct child_seat *seat)
-{
-    tell(seat, ORDER_EXIT);
-}
-
-void children_kill(struct child_seat *seat)
-{
-    if (seat->pid != 0)
-        kill(seat->pid, SIGKILL);
+    return count;
 }

@@ -7,7 +7,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "master/master.h"
+#include "master/children.h"
+#include "master/this_pool.h"
 #include "process/orphans.h"
 
 #include <stdlib.h>
@@ -15,61 +16,65 @@
 #define PAUSE_MIN ((usec_t)200)
 #define PAUSE_MAX (50 * USEC_PER_MSEC)
 
-static size_t list_spared(struct master *master)
+static struct loop *loop_of(const struct clearing *clearing)
 {
-    struct clearing *clearing = &master->clearing;
+    return clearing->children->pool->loop;
+}
+
+static size_t list_spared(struct clearing *clearing)
+{
+    const struct children *children = clearing->children;
     size_t count = clearing->stranger_count;
 
-    for (size_t i = 0; i < master->children.count; i++) {
-        if (master->children.seats[i].pid != 0)
-            clearing->spared[count++] = master->children.seats[i].pid;
+    for (size_t i = 0; i < children->count; i++) {
+        if (children->seats[i].pid != 0)
+            clearing->spared[count++] = children->seats[i].pid;
     }
-    if (master->upgrade.pid != 0)
-        clearing->spared[count++] = master->upgrade.pid;
     return count;
 }
 
-static void pause_until_next(struct master *master)
+static void pause_until_next(struct clearing *clearing)
 {
-    struct clearing *clearing = &master->clearing;
-
     clearing->pause = backoff_next(clearing->pause, PAUSE_MIN, PAUSE_MAX);
-    loop_set_timer(master->loop, &clearing->timer, clock_boot() + clearing->pause);
+    loop_set_timer(loop_of(clearing), &clearing->timer, clock_boot() + clearing->pause);
 }
 
 static void make_pass(void *context)
 {
-    struct master *master = context;
+    struct clearing *clearing = context;
     struct usage usage = {0};
     struct error err;
     bool left = true;
 
-    if (!orphans_kill(master->clearing.spared, list_spared(master), &usage, &left, &err))
+    if (!orphans_kill(clearing->spared, list_spared(clearing), &usage, &left, &err))
         log_error("process_failed", "error=%s", err.text);
-    if (left) {
-        pause_until_next(master);
-        return;
-    }
-    ledger_clear(&master->ledger);
-    children_brief(master);
-    shutdown_note_cleared(master);
+    if (left)
+        pause_until_next(clearing);
+    else
+        clearing->cleared(clearing->context);
 }
 
-bool clearing_init(struct master *master, struct error *err)
+bool clearing_init(struct clearing *clearing, const struct children *children,
+                   void (*cleared)(void *context), void *context, struct error *err)
 {
-    struct clearing *clearing = &master->clearing;
     pid_t *strangers = NULL;
     size_t count = 0;
 
     if (!orphans_list(&strangers, &count, err))
         return false;
-    clearing->spared = realloc(strangers, (count + master->children.count + 1) * sizeof *strangers);
-    if (!clearing->spared) {
+    pid_t *spared = realloc(strangers, (count + children->count + 1) * sizeof *strangers);
+    if (!spared) {
         free(strangers);
         return error_no_memory(err);
     }
-    clearing->stranger_count = count;
-    clearing->timer = (struct loop_timer){.call = make_pass, .context = master};
+    *clearing = (struct clearing){
+        .children = children,
+        .cleared = cleared,
+        .context = context,
+        .timer = {.call = make_pass, .context = clearing},
+        .spared = spared,
+        .stranger_count = count,
+    };
     return true;
 }
 
@@ -77,6 +82,11 @@ void clearing_done(struct clearing *clearing)
 {
     free(clearing->spared);
     clearing->spared = NULL;
+}
+
+void clearing_spare(struct clearing *clearing, pid_t pid)
+{
+    clearing->spared[clearing->stranger_count++] = pid;
 }
 
 void clearing_forget(struct clearing *clearing, pid_t pid)
@@ -89,8 +99,8 @@ void clearing_forget(struct clearing *clearing, pid_t pid)
     }
 }
 
-void clearing_begin(struct master *master)
+void clearing_begin(struct clearing *clearing)
 {
-    master->clearing.pause = 0;
-    loop_set_timer(master->loop, &master->clearing.timer, clock_boot());
+    clearing->pause = 0;
+    loop_set_timer(loop_of(clearing), &clearing->timer, clock_boot());
 }

@@ -6,8 +6,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/uuid.h"
+#include "master/children.h"
 #include "master/generation.h"
-#include "master/master.h"
+#include "master/this_pool.h"
 #include "process/scoreboard.h"
 
 #define EVENT "process_state"
@@ -19,7 +20,7 @@ static int64_t milliseconds_since(usec_t since)
 }
 
 /* Nobody is there: it waits for its restart, or has ended with the pool. */
-static void log_empty(const struct child_seat *seat)
+static void log_empty(const struct seat *seat)
 {
     if (seat->restart_timer.is_on)
         log_info(EVENT, "name=%s state=restarting restart_ms=%" PRId64, seat->name,
@@ -47,17 +48,17 @@ static void log_job(const struct slot *slot, const struct slot_job *run, unsigne
 }
 
 /* A line for each of its jobs. */
-static void log_jobs(const struct child_seat *seat, const struct slot *slot)
+static void log_jobs(const struct seat *seat, const struct slot *slot)
 {
     struct slot_job job;
 
     for (size_t place = 0; place < slot->place_extent; place++) {
-        if (scoreboard_read_job(seat->master->scoreboard, seat->slot, place, &job))
+        if (scoreboard_read_job(seat->pool->scoreboard, seat->slot, place, &job))
             log_job(slot, &job, seat->generation->number);
     }
 }
 
-static void log_slot(const struct child_seat *seat, const struct slot *slot)
+static void log_slot(const struct seat *seat, const struct slot *slot)
 {
     if (slot->state == SLOT_RUNNING)
         log_jobs(seat, slot);
@@ -67,22 +68,23 @@ static void log_slot(const struct child_seat *seat, const struct slot *slot)
                  milliseconds_since(slot->since), slot->jobs_done);
 }
 
-void dump_log(const struct master *master)
+void dump_log(const struct children *children)
 {
+    const struct this_pool *pool = children->pool;
     struct slot slot;
 
     log_info("pool_state", "state=%s paused=%s workers=%d generation=%u old_workers=%zu",
-             pool_state_name(master->state), master->is_paused ? "true" : "false",
-             roles_instances(ROLE_WORKER, master->config), master->generation->number,
-             reload_count_old(master));
-    for (size_t i = 0; i < master->children.count; i++) {
-        const struct child_seat *seat = &master->children.seats[i];
+             pool_state_name(pool->state), pool->is_paused ? "true" : "false",
+             roles_instances(ROLE_WORKER, pool->config), pool->generation->number,
+             children_count_old(children));
+    for (size_t i = 0; i < children->count; i++) {
+        const struct seat *seat = &children->seats[i];
 
-        if (seat->pid != 0 && scoreboard_read(master->scoreboard, seat->slot, &slot))
+        if (seat->pid != 0 && scoreboard_read(pool->scoreboard, seat->slot, &slot))
             log_slot(seat, &slot);
         else if (seat->pid != 0)
             log_info(EVENT, "name=%s pid=%d state=unknown", seat->name, (int)seat->pid);
-        else if (children_is_wanted(seat))
+        else if (seat_is_wanted(seat))
             log_empty(seat);
     }
 }

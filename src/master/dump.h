@@ -4,9 +4,9 @@
 #ifndef MASTER_DUMP_H
 #define MASTER_DUMP_H
 
-struct master;
+struct children;
 
 /* One line per process, as the scoreboard shows it. */
-void dump_log(const struct master *master);
+void dump_log(const struct children *children);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "config/config.h"
-#include "master/master.h"
+#include "master/this_pool.h"
 
 #include <taskharbor/version.h>
 
@@ -64,14 +64,14 @@ static void add_type(struct buffer *text, const struct config *config)
 }
 
 /* How thctl finds the same jobs. */
-static void add_client(struct buffer *text, const struct master *master)
+static void add_client(struct buffer *text, const struct this_pool *pool)
 {
-    const char *path = master->config->path;
+    const char *path = pool->config->path;
 
     buffer_text(text, "  thctl ");
-    if (master->options->backend_is_typed) {
+    if (pool->options->backend_is_typed) {
         buffer_text(text, "--backend ");
-        buffer_shell_word(text, master->options->backend_shown);
+        buffer_shell_word(text, pool->options->backend_shown);
         buffer_char(text, ' ');
     } else if (!text_equal(path, CONFIG_FOUND)) {
         buffer_text(text, "--config ");
@@ -80,46 +80,45 @@ static void add_client(struct buffer *text, const struct master *master)
     }
 }
 
-static bool is_bound_to_folder(const struct master *master)
+static bool is_bound_to_folder(const struct this_pool *pool)
 {
-    return !master->options->backend_is_typed && master->config->path[0] != '/';
+    return !pool->options->backend_is_typed && pool->config->path[0] != '/';
 }
 
-static void add_advice(struct buffer *text, const struct master *master)
+static void add_advice(struct buffer *text, const struct this_pool *pool)
 {
     buffer_printf(text, "\nIn another terminal%s:\n\n",
-                  is_bound_to_folder(master) ? ", in this folder" : "");
-    if (master->config->handler_count > 0) {
-        add_client(text, master);
+                  is_bound_to_folder(pool) ? ", in this folder" : "");
+    if (pool->config->handler_count > 0) {
+        add_client(text, pool);
         buffer_text(text, "enqueue ");
-        add_type(text, master->config);
+        add_type(text, pool->config);
         buffer_text(text, " '{}' --wait\n");
     }
-    add_client(text, master);
+    add_client(text, pool);
     buffer_text(text, "ls\n");
-    add_client(text, master);
+    add_client(text, pool);
     buffer_text(text, "pools\n\nCtrl-C lets running jobs finish, then stops.\n\n");
 }
 
-void greeting_print(const struct master *master)
+void greeting_print(const struct this_pool *pool)
 {
     CLEANUP(buffer_done) struct buffer text = BUFFER(TEXT_MAX);
-    const struct config *config = master->config;
+    const struct config *config = pool->config;
 
-    buffer_printf(&text, "\nTaskHarbor %s is ready: pool %s\n\n", TH_VERSION, master->name.shown);
+    buffer_printf(&text, "\nTaskHarbor %s is ready: pool %s\n\n", TH_VERSION, pool->name.shown);
     buffer_printf(&text, "  config    %s\n", config->path);
-    buffer_printf(&text, "  jobs      %s\n", master->options->backend_shown);
+    buffer_printf(&text, "  jobs      %s\n", pool->options->backend_shown);
     buffer_printf(&text, "  workers   %d\n", config->pool.num_workers);
     add_queues(&text, config);
     add_handlers(&text, config);
-    add_advice(&text, master);
+    add_advice(&text, pool);
     log_say(buffer_str(&text));
 }
 
-void greeting_print_drain(const struct master *master)
+void greeting_print_drain(const struct this_pool *pool, size_t running)
 {
     CLEANUP(buffer_done) struct buffer text = BUFFER(TEXT_MAX);
-    const size_t running = children_count_running(master);
     char patience[UNITS_TEXT_SIZE];
 
     if (running == 0)
@@ -127,7 +126,7 @@ void greeting_print_drain(const struct master *master)
     buffer_printf(&text,
                   "\nWaits up to %s for %zu running job%s. Ctrl-C again stops %s; nothing is "
                   "lost.\n\n",
-                  units_format_duration(master->config->pool.shutdown_timeout, patience), running,
+                  units_format_duration(pool->config->pool.shutdown_timeout, patience), running,
                   running == 1 ? "" : "s", running == 1 ? "it" : "them");
     log_say(buffer_str(&text));
 }

@@ -4,12 +4,14 @@
 #ifndef MASTER_GREETING_H
 #define MASTER_GREETING_H
 
-struct master;
+#include "base/base.h"
+
+struct this_pool;
 
 /* Only where the log is one for people. */
-void greeting_print(const struct master *master);
+void greeting_print(const struct this_pool *pool);
 
-/* Before a drain: what it waits for, if for anything, and how not to. */
-void greeting_print_drain(const struct master *master);
+/* Before a drain: for how many jobs it waits, if for any, and how not to. */
+void greeting_print_drain(const struct this_pool *pool, size_t running);
 
 #endif

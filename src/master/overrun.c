@@ -10,13 +10,16 @@
 #include "master/overrun.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "config/config.h"
 #include "config/plugin_id.h"
-#include "master/master.h"
+#include "master/children.h"
+#include "master/this_pool.h"
 #include "process/lease_table.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 
 /* A worker says nothing when it enters a plugin: that would cost a system call per job. */
@@ -57,15 +60,21 @@ usec_t overrun_grace(const struct overrun_facts *facts, const struct pool_config
     return lease_grace(facts->stop_at, pool->lease, pool->kill_grace, facts->now);
 }
 
-static void tell(const struct child_seat *seat, const char *signal_name, int number)
+static struct overrun_watch *watch_of(const struct overrun *overrun, const struct seat *seat)
 {
-    const uint32_t plugin = scoreboard_plugin(seat->master->scoreboard, seat->slot).plugin;
-    const char *path = plugin_id_path(seat->master->config, plugin);
+    return &overrun->watches[seat->slot];
+}
+
+static void tell(const struct seat *seat, enum kill_reason reason, const char *signal_name,
+                 int number)
+{
+    const uint32_t plugin = scoreboard_plugin(seat->pool->scoreboard, seat->slot).plugin;
+    const char *path = plugin_id_path(seat->pool->config, plugin);
     char name[PLUGIN_NAME_SIZE];
 
     log_warning("plugin_overrun", "name=%s pid=%d plugin=%s reason=%s signal=%s", seat->name,
-                (int)seat->pid, path ? plugin_id_name(path, name) : "-",
-                reason_names[seat->overrun.reason], signal_name);
+                (int)seat->pid, path ? plugin_id_name(path, name) : "-", reason_names[reason],
+                signal_name);
     kill(seat->pid, number);
 }
 
@@ -84,94 +93,106 @@ static usec_t end_of(const struct overrun_facts *facts)
 }
 
 /* What was sent TERM for another reason may lose its lease before it has returned. */
-static usec_t go_on(struct child_seat *seat, const struct overrun_facts *facts)
+static usec_t go_on(const struct seat *seat, struct overrun_watch *watch,
+                    const struct overrun_facts *facts)
 {
-    struct overrun *overrun = &seat->overrun;
-
-    if (overrun->is_killed)
+    if (watch->is_killed)
         return USEC_MAX; /* its end is about to be seen */
-    overrun->kill_at =
-        sooner(overrun->kill_at, facts->now + overrun_grace(facts, &seat->master->config->pool));
-    if (facts->now < overrun->kill_at)
-        return overrun->kill_at;
-    tell(seat, "SIGKILL", SIGKILL);
-    overrun->is_killed = true;
+    watch->kill_at =
+        sooner(watch->kill_at, facts->now + overrun_grace(facts, &seat->pool->config->pool));
+    if (facts->now < watch->kill_at)
+        return watch->kill_at;
+    tell(seat, watch->reason, "SIGKILL", SIGKILL);
+    watch->is_killed = true;
     return USEC_MAX;
 }
 
-static usec_t begin(struct child_seat *seat, const struct overrun_facts *facts)
+static usec_t begin(const struct seat *seat, struct overrun_watch *watch,
+                    const struct overrun_facts *facts)
 {
     const enum kill_reason reason = overrun_reason(facts);
-    const usec_t grace = overrun_grace(facts, &seat->master->config->pool);
+    const usec_t grace = overrun_grace(facts, &seat->pool->config->pool);
 
-    seat->overrun = (struct overrun){.reason = reason, .hold = facts->mark.hold};
+    *watch = (struct overrun_watch){.reason = reason, .hold = facts->mark.hold};
     if (reason == KILL_NONE)
         return end_of(facts);
-    seat->overrun.kill_at = facts->now + grace;
+    watch->kill_at = facts->now + grace;
     if (grace > 0)
-        tell(seat, "SIGTERM", SIGTERM);
-    return go_on(seat, facts);
+        tell(seat, reason, "SIGTERM", SIGTERM);
+    return go_on(seat, watch, facts);
 }
 
 /* When to look again; 0: it is in no plugin. */
-static usec_t look_at(struct child_seat *seat, usec_t now)
+static usec_t look_at(const struct seat *seat, struct overrun_watch *watch, usec_t now)
 {
-    const struct master *master = seat->master;
+    const struct this_pool *pool = seat->pool;
     struct overrun_facts facts = {
-        .mark = scoreboard_plugin(master->scoreboard, seat->slot),
-        .is_stopping = master->state == POOL_STOPPING,
+        .mark = scoreboard_plugin(pool->scoreboard, seat->slot),
+        .is_stopping = pool->state == POOL_STOPPING,
         .now = now,
     };
 
     if (facts.mark.plugin == 0)
         return 0;
-    facts.stop_at = lease_table_stop_at(master->leases, facts.mark.hold);
-    facts.flags = lease_table_flags(master->leases, facts.mark.hold);
-    if (seat->overrun.reason != KILL_NONE && hold_equal(seat->overrun.hold, facts.mark.hold))
-        return go_on(seat, &facts);
-    return begin(seat, &facts);
+    facts.stop_at = lease_table_stop_at(pool->leases, facts.mark.hold);
+    facts.flags = lease_table_flags(pool->leases, facts.mark.hold);
+    if (watch->reason != KILL_NONE && hold_equal(watch->hold, facts.mark.hold))
+        return go_on(seat, watch, &facts);
+    return begin(seat, watch, &facts);
 }
 
 static void look_at_all(void *context)
 {
-    struct master *master = context;
+    struct overrun *overrun = context;
+    const struct children *children = overrun->children;
     const usec_t now = clock_boot();
     usec_t next = now + LOOK_IDLE;
 
-    for (size_t i = 0; i < master->children.count; i++) {
-        struct child_seat *seat = &master->children.seats[i];
-        const usec_t again = seat->pid != 0 && seat->number > 0 ? look_at(seat, now) : 0;
+    for (size_t i = 0; i < children->count; i++) {
+        const struct seat *seat = &children->seats[i];
+        const bool works = seat->pid != 0 && seat->role == ROLE_WORKER;
+        const usec_t again = works ? look_at(seat, watch_of(overrun, seat), now) : 0;
 
         if (again != 0)
             next = sooner(next, sooner(again, now + LOOK_BUSY));
     }
-    loop_set_timer(master->loop, &master->overrun_timer,
+    loop_set_timer(children->pool->loop, &overrun->timer,
                    next > now + LOOK_SOON ? next : now + LOOK_SOON);
 }
 
-void overrun_start(struct master *master)
+bool overrun_init(struct overrun *overrun, const struct children *children, struct error *err)
 {
-    master->overrun_timer = (struct loop_timer){.call = look_at_all, .context = master};
-    overrun_look(master);
+    *overrun = (struct overrun){
+        .children = children,
+        .watches = calloc(children->count, sizeof *overrun->watches),
+        .timer = {.call = look_at_all, .context = overrun},
+    };
+    return overrun->watches || error_no_memory(err);
 }
 
-void overrun_look(struct master *master)
+void overrun_done(struct overrun *overrun)
 {
-    if (plugin_id_any(master->config))
-        look_at_all(master);
+    free(overrun->watches);
+    overrun->watches = NULL;
+}
+
+void overrun_look(struct overrun *overrun)
+{
+    if (plugin_id_any(overrun->children->pool->config))
+        look_at_all(overrun);
 }
 
 /* A plugin may have undone what makes TERM harmless. */
-static bool did_kill(const struct overrun *overrun, int status)
+static bool did_kill(const struct overrun_watch *watch, int status)
 {
-    return overrun->reason != KILL_NONE &&
-           (overrun->is_killed || (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM));
+    return watch->reason != KILL_NONE &&
+           (watch->is_killed || (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM));
 }
 
 /* As far as the worker has said. */
-static struct hold hold_of(const struct child_seat *seat)
+static struct hold hold_of(const struct seat *seat)
 {
-    const struct scoreboard *board = seat->master->scoreboard;
+    const struct scoreboard *board = seat->pool->scoreboard;
     const struct plugin_mark mark = scoreboard_plugin(board, seat->slot);
     struct slot slot;
 
@@ -181,24 +202,31 @@ static struct hold hold_of(const struct child_seat *seat)
                                                                                    : HOLD_NONE;
 }
 
-struct worker_end overrun_end_of(const struct child_seat *seat, int status)
+void overrun_note_stopped(struct overrun *overrun, const struct seat *seat)
 {
-    const struct overrun *overrun = &seat->overrun;
-    const bool was_killed = did_kill(overrun, status);
+    struct overrun_watch *watch = watch_of(overrun, seat);
+
+    if (seat->role == ROLE_WORKER && !watch->is_killed)
+        *watch = (struct overrun_watch){
+            .reason = KILL_STOPPED, .hold = hold_of(seat), .is_killed = true};
+}
+
+struct worker_end overrun_end_of(const struct overrun *overrun, const struct seat *seat, int status)
+{
+    const struct overrun_watch *watch = watch_of(overrun, seat);
+    const bool was_killed = did_kill(watch, status);
+    const bool works = seat->role == ROLE_WORKER;
 
     return (struct worker_end){
         .status = status,
-        .plugin =
-            seat->number > 0 ? scoreboard_plugin(seat->master->scoreboard, seat->slot).plugin : 0,
-        .killed_for = was_killed ? overrun->reason : KILL_NONE,
-        .killed_hold = was_killed ? overrun->hold : HOLD_NONE,
-        .hold = seat->number > 0 ? hold_of(seat) : HOLD_NONE,
+        .plugin = works ? scoreboard_plugin(seat->pool->scoreboard, seat->slot).plugin : 0,
+        .killed_for = was_killed ? watch->reason : KILL_NONE,
+        .killed_hold = was_killed ? watch->hold : HOLD_NONE,
+        .hold = works ? hold_of(seat) : HOLD_NONE,
     };
 }
 
-void overrun_note_stopped(struct child_seat *seat)
+void overrun_forget(struct overrun *overrun, const struct seat *seat)
 {
-    if (seat->number > 0 && !seat->overrun.is_killed)
-        seat->overrun =
-            (struct overrun){.reason = KILL_STOPPED, .hold = hold_of(seat), .is_killed = true};
+    *watch_of(overrun, seat) = (struct overrun_watch){0};
 }

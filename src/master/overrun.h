@@ -10,19 +10,27 @@
 #define MASTER_OVERRUN_H
 
 #include "base/base.h"
+#include "process/loop.h"
 #include "process/message.h"
 #include "process/scoreboard.h"
 
-struct child_seat;
+struct children;
+struct error;
 struct pool_config;
-struct master;
+struct seat;
 
-/* What was seen of one worker. Zeroed: nothing to object to. */
-struct overrun {
+/* What was seen of the worker in a seat. Zeroed: nothing to object to. */
+struct overrun_watch {
     enum kill_reason reason;
     struct hold hold; /* of the run that was sent TERM */
     usec_t kill_at;   /* boot time */
     bool is_killed;
+};
+
+struct overrun {
+    const struct children *children;
+    struct overrun_watch *watches; /* owned; of each seat */
+    struct loop_timer timer;
 };
 
 /* What there is to know of a run. */
@@ -40,16 +48,21 @@ enum kill_reason overrun_reason(const struct overrun_facts *facts);
 /* How long one that shall stop may take to return. */
 usec_t overrun_grace(const struct overrun_facts *facts, const struct pool_config *pool);
 
-/* Looks at all workers as often as needed, if the config has plugins at all. */
-void overrun_start(struct master *master);
+bool overrun_init(struct overrun *overrun, const struct children *children,
+                  struct error *err) MUST_CHECK;
+void overrun_done(struct overrun *overrun);
 
-/* At once: the pool stops. */
-void overrun_look(struct master *master);
+/* Looks at all workers, at once and then as often as needed, if the config has plugins at all. */
+void overrun_look(struct overrun *overrun);
 
 /* A worker is about to be killed because it is stopped, and what it runs with it. */
-void overrun_note_stopped(struct child_seat *seat);
+void overrun_note_stopped(struct overrun *overrun, const struct seat *seat);
 
-/* How a worker that has ended did so. Before its slot is cleared. */
-struct worker_end overrun_end_of(const struct child_seat *seat, int status);
+/* How a process that has ended did so. Before its slot is cleared. */
+struct worker_end overrun_end_of(const struct overrun *overrun, const struct seat *seat,
+                                 int status);
+
+/* The next process in that seat is another one. */
+void overrun_forget(struct overrun *overrun, const struct seat *seat);
 
 #endif

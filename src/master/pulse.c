@@ -4,9 +4,14 @@
 #include "master/pulse.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/log.h"
-#include "master/master.h"
+#include "master/children.h"
+#include "master/overrun.h"
+#include "master/this_pool.h"
 #include "process/scoreboard.h"
+
+#include <stdlib.h>
 
 #define INTERVAL   (10 * USEC_PER_SEC)
 #define LATE       USEC_PER_SEC         /* who comes so late was away */
@@ -16,86 +21,79 @@
     (5 * USEC_PER_SEC) /* a heartbeater is back before a lease of 30 s suffers                     \
                         */
 
-enum pulse_step pulse_judge(struct pulse *pulse, bool is_ready, bool is_excused, usec_t now)
+enum pulse_step pulse_judge(struct pulse_watch *watch, bool is_ready, bool is_excused, usec_t now)
 {
     if (is_excused) {
-        pulse->asked_at =
-            pulse->asked_at != 0 ? now : 0; /* as long as it takes, and then as usual */
+        watch->asked_at =
+            watch->asked_at != 0 ? now : 0; /* as long as it takes, and then as usual */
         return PULSE_WAIT;
     }
-    if (pulse->asked_at == 0) {
-        pulse->asked_at = now;
+    if (watch->asked_at == 0) {
+        watch->asked_at = now;
         return PULSE_ASK;
     }
-    return now - pulse->asked_at >= (is_ready ? SILENT_MAX : START_MAX) ? PULSE_KILL : PULSE_WAIT;
+    return now - watch->asked_at >= (is_ready ? SILENT_MAX : START_MAX) ? PULSE_KILL : PULSE_WAIT;
 }
 
-static void kill_for(struct child_seat *seat, const char *what, usec_t since, usec_t now)
+static struct pulse_watch *watch_of(const struct pulse *pulse, const struct seat *seat)
+{
+    return &pulse->watches[seat->slot];
+}
+
+static void kill_for(struct seat *seat, const char *what, usec_t since, usec_t now)
 {
     log_error("process_hangs", "name=%s pid=%d state=%s ms=%" PRId64, seat->name, (int)seat->pid,
               what, (now - since) / USEC_PER_MSEC);
-    children_kill(seat);
+    seat_kill(seat);
 }
 
 /* ---- those that are silent ---- */
 
-static void feel(struct child_seat *seat, usec_t now)
+static void feel(struct pulse_watch *watch, usec_t now)
 {
-    const struct scoreboard *board = seat->master->scoreboard;
-    const bool is_excused = seat->number > 0 && scoreboard_plugin(board, seat->slot).plugin != 0;
+    struct seat *seat = watch->seat;
+    const bool is_excused = seat->role == ROLE_WORKER &&
+                            scoreboard_plugin(seat->pool->scoreboard, seat->slot).plugin != 0;
 
-    switch (pulse_judge(&seat->pulse, seat->is_ready, is_excused, now)) {
+    switch (pulse_judge(watch, seat->is_ready, is_excused, now)) {
     case PULSE_ASK:
-        children_ask(seat);
+        seat_ask(seat);
         return;
     case PULSE_WAIT:
         return;
     case PULSE_KILL:
-        kill_for(seat, "silent", seat->pulse.asked_at, now);
+        kill_for(seat, "silent", watch->asked_at, now);
         return;
     }
 }
 
 static void feel_all(void *context)
 {
-    struct master *master = context;
+    struct pulse *pulse = context;
     const usec_t now = clock_boot();
-    const bool was_away = now - master->pulse_timer.at > LATE;
+    const bool was_away = now - pulse->timer.at > LATE;
 
-    for (size_t i = 0; i < master->children.count; i++) {
-        struct child_seat *seat = &master->children.seats[i];
+    for (size_t i = 0; i < pulse->children->count; i++) {
+        struct pulse_watch *watch = &pulse->watches[i];
 
-        if (seat->pid == 0)
+        if (watch->seat->pid == 0)
             continue;
-        if (was_away && seat->pulse.asked_at != 0)
-            seat->pulse.asked_at = now;
-        feel(seat, now);
+        if (was_away && watch->asked_at != 0)
+            watch->asked_at = now;
+        feel(watch, now);
     }
-    loop_set_timer(master->loop, &master->pulse_timer, now + INTERVAL);
+    loop_set_timer(pulse->children->pool->loop, &pulse->timer, now + INTERVAL);
 }
 
-void pulse_start(struct master *master)
+void pulse_note_answer(struct pulse *pulse, const struct seat *seat)
 {
-    master->pulse_timer = (struct loop_timer){.call = feel_all, .context = master};
-    loop_set_timer(master->loop, &master->pulse_timer, clock_boot() + INTERVAL);
-}
-
-void pulse_note_answer(struct child_seat *seat)
-{
-    seat->pulse.asked_at = 0;
+    watch_of(pulse, seat)->asked_at = 0;
 }
 
 /* What it may have started in this moment is released: it was not asked for. */
-void pulse_note_deaf(struct master *master, uint32_t serial)
+void pulse_note_deaf(struct seat *seat)
 {
-    const usec_t now = clock_boot();
-
-    for (size_t i = 0; i < master->children.count; i++) {
-        struct child_seat *seat = &master->children.seats[i];
-
-        if (seat->pid != 0 && seat->number > 0 && seat->serial == serial)
-            kill_for(seat, "deaf", seat->started_at, now);
-    }
+    kill_for(seat, "deaf", seat->started_at, clock_boot());
 }
 
 /* ---- those that are stopped ---- */
@@ -103,36 +101,74 @@ void pulse_note_deaf(struct master *master, uint32_t serial)
 /* Its going on may not have been seen yet. */
 static void look_at_stopped(void *context)
 {
-    struct child_seat *seat = context;
+    struct pulse_watch *watch = context;
+    struct seat *seat = watch->seat;
     const usec_t now = clock_boot();
-    const bool was_away = now - seat->pulse.stop_timer.at > LATE / 4;
+    const bool was_away = now - watch->stop_timer.at > LATE / 4;
 
-    children_reap(seat->master);
-    if (seat->pid == 0 || seat->pulse.stopped_at == 0 || seat->pulse.stop_timer.is_on)
+    children_reap(watch->pulse->children);
+    if (seat->pid == 0 || watch->stopped_at == 0 || watch->stop_timer.is_on)
         return;
     if (was_away) {
-        loop_set_timer(seat->master->loop, &seat->pulse.stop_timer, now + STOPPED_LIMIT);
+        loop_set_timer(seat->pool->loop, &watch->stop_timer, now + STOPPED_LIMIT);
         return;
     }
-    overrun_note_stopped(seat);
-    kill_for(seat, "stopped", seat->pulse.stopped_at, now);
+    overrun_note_stopped(watch->pulse->overrun, seat);
+    kill_for(seat, "stopped", watch->stopped_at, now);
 }
 
-void pulse_reset(struct child_seat *seat)
+void pulse_note_stopped(struct pulse *pulse, const struct seat *seat)
 {
-    loop_clear_timer(seat->master->loop, &seat->pulse.stop_timer);
-    seat->pulse = (struct pulse){.stop_timer = {.call = look_at_stopped, .context = seat}};
+    struct pulse_watch *watch = watch_of(pulse, seat);
+
+    watch->stopped_at = clock_boot();
+    loop_set_timer(seat->pool->loop, &watch->stop_timer, watch->stopped_at + STOPPED_LIMIT);
 }
 
-void pulse_note_stopped(struct child_seat *seat)
+void pulse_note_continued(struct pulse *pulse, const struct seat *seat)
 {
-    seat->pulse.stopped_at = clock_boot();
-    loop_set_timer(seat->master->loop, &seat->pulse.stop_timer,
-                   seat->pulse.stopped_at + STOPPED_LIMIT);
+    struct pulse_watch *watch = watch_of(pulse, seat);
+
+    watch->stopped_at = 0;
+    loop_clear_timer(seat->pool->loop, &watch->stop_timer);
 }
 
-void pulse_note_continued(struct child_seat *seat)
+void pulse_forget(struct pulse *pulse, const struct seat *seat)
 {
-    seat->pulse.stopped_at = 0;
-    loop_clear_timer(seat->master->loop, &seat->pulse.stop_timer);
+    pulse_note_answer(pulse, seat);
+    pulse_note_continued(pulse, seat);
+}
+
+/* ---- all of them ---- */
+
+bool pulse_init(struct pulse *pulse, struct children *children, struct overrun *overrun,
+                struct error *err)
+{
+    *pulse = (struct pulse){
+        .children = children,
+        .overrun = overrun,
+        .watches = calloc(children->count, sizeof *pulse->watches),
+        .timer = {.call = feel_all, .context = pulse},
+    };
+    if (!pulse->watches)
+        return error_no_memory(err);
+    for (size_t i = 0; i < children->count; i++) {
+        struct pulse_watch *watch = &pulse->watches[i];
+
+        watch->pulse = pulse;
+        watch->seat = &children->seats[i];
+        watch->stop_timer = (struct loop_timer){.call = look_at_stopped, .context = watch};
+    }
+    return true;
+}
+
+void pulse_done(struct pulse *pulse)
+{
+    free(pulse->watches);
+    pulse->watches = NULL;
+}
+
+void pulse_start(struct pulse *pulse)
+{
+    loop_set_timer(pulse->children->pool->loop, &pulse->timer, clock_boot() + INTERVAL);
 }

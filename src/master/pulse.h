@@ -20,14 +20,26 @@
 #include "base/base.h"
 #include "process/loop.h"
 
-struct child_seat;
-struct master;
+struct children;
+struct error;
+struct overrun;
+struct pulse;
+struct seat;
 
-/* What was seen of the process in a seat. Zeroed: it is well. */
-struct pulse {
+/* What was seen of the process in a seat. With no time in it, it is well. */
+struct pulse_watch {
+    struct pulse *pulse;
+    struct seat *seat;
     usec_t asked_at;   /* boot time; 0: it owes no answer */
     usec_t stopped_at; /* boot time; 0: it is not */
     struct loop_timer stop_timer;
+};
+
+struct pulse {
+    struct children *children;
+    struct overrun *overrun;
+    struct pulse_watch *watches; /* owned; of each seat */
+    struct loop_timer timer;
 };
 
 /* What to do about one that may owe an answer. */
@@ -38,17 +50,22 @@ enum pulse_step {
 };
 
 /* At `now`; `is_excused`: it cannot answer where it is. */
-enum pulse_step pulse_judge(struct pulse *pulse, bool is_ready, bool is_excused, usec_t now);
+enum pulse_step pulse_judge(struct pulse_watch *watch, bool is_ready, bool is_excused, usec_t now);
 
-void pulse_start(struct master *master);
+bool pulse_init(struct pulse *pulse, struct children *children, struct overrun *overrun,
+                struct error *err) MUST_CHECK;
+void pulse_done(struct pulse *pulse);
 
-/* A process is forked into the seat. */
-void pulse_reset(struct child_seat *seat);
+/* From here on all are asked, now and then. */
+void pulse_start(struct pulse *pulse);
 
-void pulse_note_answer(struct child_seat *seat);
+void pulse_note_answer(struct pulse *pulse, const struct seat *seat);
 /* The dispatcher says that a worker starts nothing while jobs wait. */
-void pulse_note_deaf(struct master *master, uint32_t serial);
-void pulse_note_stopped(struct child_seat *seat);
-void pulse_note_continued(struct child_seat *seat);
+void pulse_note_deaf(struct seat *seat);
+void pulse_note_stopped(struct pulse *pulse, const struct seat *seat);
+void pulse_note_continued(struct pulse *pulse, const struct seat *seat);
+
+/* The next process in that seat is another one. */
+void pulse_forget(struct pulse *pulse, const struct seat *seat);
 
 #endif

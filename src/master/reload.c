@@ -15,10 +15,14 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "config/config.h"
+#include "master/children.h"
 #include "master/generation.h"
-#include "master/master.h"
 #include "master/rejection.h"
+#include "master/this_pool.h"
+#include "master/upgrade.h"
 #include "process/lease_table.h"
+#include "process/scoreboard.h"
 
 #define PATIENCE (60 * USEC_PER_SEC) /* every call of a store ends long before that */
 
@@ -60,29 +64,30 @@ bool reload_is_possible(const struct config *from, const struct config *to, int 
     return true;
 }
 
-static int worker_seats(const struct master *master)
+static int worker_seats(const struct children *children)
 {
     int seats = 0;
 
-    for (size_t i = 0; i < master->children.count; i++)
-        seats += master->children.seats[i].role == ROLE_WORKER;
+    for (size_t i = 0; i < children->count; i++)
+        seats += children->seats[i].role == ROLE_WORKER;
     return seats;
 }
 
 /* NULL when it was rejected. */
-static struct generation *read_generation(struct master *master)
+static struct generation *read_generation(const struct children *children)
 {
     CLEANUP(diagnostics_done) struct diagnostics diagnostics = {0};
     CLEANUP(config_done) struct config config = {0};
-    const struct master_options *options = master->options;
+    const struct this_pool *pool = children->pool;
+    const struct master_options *options = pool->options;
     struct generation *generation = NULL;
     struct error err;
 
-    if (options->reread(options->context, master->config->path, &config, &diagnostics, &err) &&
-        reload_is_possible(master->config, &config, worker_seats(master),
-                           scoreboard_places(master->scoreboard), &err) &&
-        master_raise_limits(master, config.pool.num_workers, &err) &&
-        generation_new(&config, lease_table_capacity(master->leases), &generation, &err))
+    if (options->reread(options->context, pool->config->path, &config, &diagnostics, &err) &&
+        reload_is_possible(pool->config, &config, worker_seats(children),
+                           scoreboard_places(pool->scoreboard), &err) &&
+        this_pool_raise_limits(pool, config.pool.num_workers, &err) &&
+        generation_new(&config, lease_table_capacity(pool->leases), &generation, &err))
         return generation;
     rejection_log(&diagnostics, err.text, HINT);
     return NULL;
@@ -90,105 +95,110 @@ static struct generation *read_generation(struct master *master)
 
 /* ---- the processes ---- */
 
-static bool is_service(const struct child_seat *seat)
+static struct this_pool *pool_of(const struct reload *reload)
 {
-    return seat->number == 0;
+    return reload->children->pool;
 }
 
-static bool is_current(const struct child_seat *seat)
+static bool is_service(const struct seat *seat)
 {
-    return seat->generation == seat->master->generation;
+    return seat->role != ROLE_WORKER;
 }
 
 /* Whether there is whom the newest config wants there, and nobody else. */
-static bool is_up_to_date(const struct child_seat *seat)
+static bool is_up_to_date(const struct seat *seat)
 {
-    if (!children_is_wanted(seat))
+    if (!seat_is_wanted(seat))
         return seat->pid == 0;
-    return seat->pid != 0 && is_current(seat) && seat->is_ready;
+    return seat->pid != 0 && seat_is_current(seat) && seat->is_ready;
 }
 
 /* Towards that. One that is not ready yet is waited for. */
-static void replace(struct child_seat *seat)
+static void replace(struct seat *seat)
 {
     if (seat->pid == 0)
         children_fill(seat);
-    else if (!children_is_wanted(seat) || !is_current(seat))
-        children_retire(seat);
+    else if (!seat_is_wanted(seat) || !seat_is_current(seat))
+        seat_retire(seat);
 }
 
-static void replace_workers(struct master *master)
+static void replace_workers(const struct children *children)
 {
-    for (size_t i = 0; i < master->children.count; i++) {
-        struct child_seat *seat = &master->children.seats[i];
+    for (size_t i = 0; i < children->count; i++) {
+        struct seat *seat = &children->seats[i];
 
         if (!is_service(seat) && !is_up_to_date(seat))
             replace(seat);
     }
 }
 
-static void replace_service(struct child_seat *seat)
+static void replace_service(struct reload *reload, struct seat *seat)
 {
-    struct master *master = seat->master;
-
     replace(seat);
-    if (!seat->is_retiring || seat->serial == master->reload.awaited)
+    if (!seat->is_retiring || seat->serial == reload->awaited)
         return;
-    master->reload.awaited = seat->serial;
-    loop_set_timer(master->loop, &master->reload.timer, clock_boot() + PATIENCE);
+    reload->awaited = seat->serial;
+    loop_set_timer(pool_of(reload)->loop, &reload->timer, clock_boot() + PATIENCE);
 }
 
 /* What was told to retire, and did not, hangs. */
 static void lose_patience(void *context)
 {
-    struct master *master = context;
+    const struct reload *reload = context;
+    const struct children *children = reload->children;
 
-    for (size_t i = 0; i < master->children.count; i++) {
-        struct child_seat *seat = &master->children.seats[i];
+    for (size_t i = 0; i < children->count; i++) {
+        struct seat *seat = &children->seats[i];
 
-        if (seat->pid == 0 || seat->serial != master->reload.awaited)
+        if (seat->pid == 0 || seat->serial != reload->awaited)
             continue;
         log_error("process_hangs", "name=%s pid=%d silent_ms=%" PRId64, seat->name, (int)seat->pid,
                   PATIENCE / USEC_PER_MSEC);
-        children_kill(seat);
+        seat_kill(seat);
     }
 }
 
 /* ---- from the old to the new ---- */
 
-static void begin(struct master *master, struct generation *generation)
+static void begin(struct reload *reload, struct generation *generation)
 {
-    master->reload.is_under_way = true;
-    master_adopt(master, generation);
-    log_info("config_accepted", "config=%s generation=%u", master->config->path,
-             generation->number);
+    struct this_pool *pool = pool_of(reload);
+
+    this_pool_adopt(pool, generation);
+    this_pool_set_replacing(pool, true);
+    scoreboard_use(pool->scoreboard, children_extent(reload->children));
+    log_info("config_accepted", "config=%s generation=%u", pool->config->path, generation->number);
 }
 
-static void finish(struct master *master)
+static void finish(struct reload *reload)
 {
-    const struct config *config = master->config;
+    struct this_pool *pool = pool_of(reload);
+    const struct config *config = pool->config;
 
-    master->reload.is_under_way = false;
-    loop_clear_timer(master->loop, &master->reload.timer);
+    loop_clear_timer(pool->loop, &reload->timer);
     log_info("config_reloaded", "workers=%d queues=%zu handlers=%zu generation=%u old_workers=%zu",
              config->pool.num_workers, config->queue_count, config->handler_count,
-             master->generation->number, reload_count_old(master));
-    master_show(master);
-    if (master->state == POOL_RUNNING)
-        master_tell_running(master);
+             pool->generation->number, children_count_old(reload->children));
+    this_pool_set_replacing(pool, false);
+    if (pool->state == POOL_RUNNING)
+        this_pool_tell_running(pool);
 }
 
-static void take_next(struct master *master)
+static void take_next(struct reload *reload)
 {
-    struct generation *next = master->reload.next;
+    struct generation *next = reload->next;
 
-    master->reload.next = NULL;
-    begin(master, next);
+    reload->next = NULL;
+    begin(reload, next);
 }
 
-void reload_init(struct master *master)
+void reload_init(struct reload *reload, struct children *children, const struct upgrade *upgrade)
 {
-    master->reload.timer = (struct loop_timer){.call = lose_patience, .context = master};
+    *reload = (struct reload){
+        .children = children,
+        .upgrade = upgrade,
+        .timer = {.call = lose_patience, .context = reload},
+    };
 }
 
 void reload_done(struct reload *reload)
@@ -197,74 +207,67 @@ void reload_done(struct reload *reload)
 }
 
 /* False when all services have read the newest config. */
-static bool replace_next(struct master *master)
+static bool replace_next(struct reload *reload)
 {
-    for (size_t i = 0; i < master->children.count; i++) {
-        struct child_seat *seat = &master->children.seats[i];
+    const struct children *children = reload->children;
+
+    for (size_t i = 0; i < children->count; i++) {
+        struct seat *seat = &children->seats[i];
 
         if (!is_service(seat))
             continue;
         if (!is_up_to_date(seat)) {
-            replace_service(seat);
+            replace_service(reload, seat);
             return true;
         }
         if (seat->role == ROLE_DISPATCHER)
-            replace_workers(master);
+            replace_workers(children);
     }
     return false;
 }
 
-void reload_continue(struct master *master)
+void reload_continue(struct reload *reload)
 {
-    while (master->reload.is_under_way && master->state <= POOL_RUNNING) {
-        if (replace_next(master))
+    const struct this_pool *pool = pool_of(reload);
+
+    while (pool->is_replacing && pool->state <= POOL_RUNNING) {
+        if (replace_next(reload))
             return;
-        finish(master);
-        if (master->reload.next)
-            take_next(master);
+        finish(reload);
+        if (reload->next)
+            take_next(reload);
     }
 }
 
-static bool may_reload(const struct master *master, struct error *err)
+static bool may_reload(const struct reload *reload, struct error *err)
 {
-    if (master->state > POOL_RUNNING)
+    if (pool_of(reload)->state > POOL_RUNNING)
         return error_set(err, TH_E_INVALID, "this pool is about to end");
-    if (upgrade_is_under_way(master))
+    if (upgrade_is_under_way(reload->upgrade))
         return error_set(err, TH_E_INVALID, "a new thd is about to replace this one");
     return true;
 }
 
-void reload_ask(struct master *master)
+void reload_ask(struct reload *reload)
 {
+    struct this_pool *pool = pool_of(reload);
     struct error err;
 
-    if (!may_reload(master, &err)) {
+    if (!may_reload(reload, &err)) {
         reject(err.text);
         return;
     }
-    if (master->state == POOL_RUNNING)
-        notify_send(&master->notify, "RELOADING=1\nMONOTONIC_USEC=%" PRId64 "\nSTATUS=reloading",
+    if (pool->state == POOL_RUNNING)
+        notify_send(&pool->notify, "RELOADING=1\nMONOTONIC_USEC=%" PRId64 "\nSTATUS=reloading",
                     clock_monotonic());
-    struct generation *generation = read_generation(master);
+    struct generation *generation = read_generation(reload->children);
     if (generation) {
-        generation_leave(&master->reload.next);
-        master->reload.next = generation;
+        generation_leave(&reload->next);
+        reload->next = generation;
     }
-    if (!master->reload.is_under_way && master->reload.next)
-        take_next(master);
-    if (!master->reload.is_under_way && master->state == POOL_RUNNING)
-        master_tell_running(master);
-    reload_continue(master);
-}
-
-size_t reload_count_old(const struct master *master)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < master->children.count; i++) {
-        const struct child_seat *seat = &master->children.seats[i];
-
-        count += !is_service(seat) && seat->pid != 0 && !is_current(seat);
-    }
-    return count;
+    if (!pool->is_replacing && reload->next)
+        take_next(reload);
+    if (!pool->is_replacing && pool->state == POOL_RUNNING)
+        this_pool_tell_running(pool);
+    reload_continue(reload);
 }

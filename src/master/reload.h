@@ -20,29 +20,28 @@
 #include "base/base.h"
 #include "process/loop.h"
 
+struct children;
 struct config;
 struct error;
 struct generation;
-struct master;
+struct upgrade;
 
 struct reload {
-    bool is_under_way;       /* some service has not read the newest config */
+    struct children *children;
+    const struct upgrade *upgrade;
     struct generation *next; /* owned; checked, and waits for that */
     uint32_t awaited;        /* serial of the service that was last told to retire */
     struct loop_timer timer; /* of our patience with it */
 };
 
-void reload_init(struct master *master);
+void reload_init(struct reload *reload, struct children *children, const struct upgrade *upgrade);
 void reload_done(struct reload *reload);
 
 /* HUP. */
-void reload_ask(struct master *master);
+void reload_ask(struct reload *reload);
 
 /* Goes on as far as nobody has to be waited for: after every start and every end of a process. */
-void reload_continue(struct master *master);
-
-/* How many workers have read an older config. */
-size_t reload_count_old(const struct master *master);
+void reload_continue(struct reload *reload);
 
 /* Whether a pool with `seats` for workers, of which each may have so many jobs at a time, may go
  * from one config to the other while it runs. */

@@ -10,8 +10,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "master/children.h"
+#include "master/clearing.h"
 #include "master/greeting.h"
-#include "master/master.h"
+#include "master/overrun.h"
+#include "master/this_pool.h"
 #include "process/process.h"
 
 #include <assert.h>
@@ -21,131 +24,136 @@
 #define OTHERS_PATIENCE      (2 * USEC_PER_SEC)
 #define HEARTBEATER_PATIENCE (5 * USEC_PER_SEC)
 
-static bool is_running(const struct child_seat *seat)
+static struct this_pool *pool_of(const struct shutdown *shutdown)
+{
+    return shutdown->children->pool;
+}
+
+static bool is_running(const struct seat *seat)
 {
     return seat->pid != 0;
 }
 
-static bool any_runs_but(const struct master *master, enum role_id spared)
+static bool any_runs_but(const struct children *children, enum role_id spared)
 {
-    for (size_t i = 0; i < master->children.count; i++) {
-        if (master->children.seats[i].role != spared && is_running(&master->children.seats[i]))
+    for (size_t i = 0; i < children->count; i++) {
+        if (children->seats[i].role != spared && is_running(&children->seats[i]))
             return true;
     }
     return false;
 }
 
-static void do_to_all_but(struct master *master, enum role_id spared,
-                          void (*act)(struct child_seat *seat))
+static void do_to_all_but(struct children *children, enum role_id spared,
+                          void (*act)(struct seat *seat))
 {
-    for (size_t i = 0; i < master->children.count; i++) {
-        if (master->children.seats[i].role != spared)
-            act(&master->children.seats[i]);
+    for (size_t i = 0; i < children->count; i++) {
+        if (children->seats[i].role != spared)
+            act(&children->seats[i]);
     }
 }
 
-static void enter_phase(struct master *master, enum shutdown_phase phase, usec_t patience)
+static struct seat *heartbeater_of(const struct shutdown *shutdown)
 {
-    loop_clear_timer(master->loop, &master->shutdown.timer);
-    master->shutdown.phase = phase;
-    if (patience > 0)
-        loop_set_timer(master->loop, &master->shutdown.timer, clock_boot() + patience);
+    return children_seat(shutdown->children, ROLE_HEARTBEATER);
 }
 
-static void forget_restarts(struct master *master)
+static void enter_phase(struct shutdown *shutdown, enum shutdown_phase phase, usec_t patience)
 {
-    for (size_t i = 0; i < master->children.count; i++)
-        loop_clear_timer(master->loop, &master->children.seats[i].restart_timer);
+    struct loop *loop = pool_of(shutdown)->loop;
+
+    loop_clear_timer(loop, &shutdown->timer);
+    shutdown->phase = phase;
+    if (patience > 0)
+        loop_set_timer(loop, &shutdown->timer, clock_boot() + patience);
 }
 
 /* ---- the phases, last one first ---- */
 
-static void finish(struct master *master)
+static void finish(const struct shutdown *shutdown)
 {
-    log_info("pool_stopped", "exit_code=%d", master->exit_code);
-    loop_stop(master->loop);
+    log_info("pool_stopped", "exit_code=%d", pool_of(shutdown)->exit_code);
+    loop_stop(pool_of(shutdown)->loop);
 }
 
-static void enter_heartbeater(struct master *master)
+static void enter_heartbeater(struct shutdown *shutdown)
 {
-    struct child_seat *heartbeater = children_seat(master, ROLE_HEARTBEATER);
-
-    enter_phase(master, PHASE_HEARTBEATER, HEARTBEATER_PATIENCE);
-    children_dismiss(heartbeater);
+    enter_phase(shutdown, PHASE_HEARTBEATER, HEARTBEATER_PATIENCE);
+    seat_dismiss(heartbeater_of(shutdown));
 }
 
-static void enter_others(struct master *master)
+static void enter_others(struct shutdown *shutdown)
 {
-    enter_phase(master, PHASE_OTHERS, OTHERS_PATIENCE);
-    forget_restarts(master);
-    do_to_all_but(master, ROLE_HEARTBEATER, children_dismiss);
+    enter_phase(shutdown, PHASE_OTHERS, OTHERS_PATIENCE);
+    children_forget_restarts(shutdown->children);
+    do_to_all_but(shutdown->children, ROLE_HEARTBEATER, seat_dismiss);
 }
 
 /* As far as nobody has to be waited for. */
-static void advance(struct master *master)
+static void advance(struct shutdown *shutdown)
 {
-    struct child_seat *heartbeater = children_seat(master, ROLE_HEARTBEATER);
-
-    if (master->shutdown.phase == PHASE_OTHERS && !any_runs_but(master, ROLE_HEARTBEATER))
-        enter_heartbeater(master);
-    if (master->shutdown.phase == PHASE_HEARTBEATER && !is_running(heartbeater))
-        enter_phase(master, PHASE_ORPHANS, 0);
-    if (master->shutdown.phase == PHASE_ORPHANS && !any_runs_but(master, ROLES))
-        clearing_begin(master);
+    if (shutdown->phase == PHASE_OTHERS && !any_runs_but(shutdown->children, ROLE_HEARTBEATER))
+        enter_heartbeater(shutdown);
+    if (shutdown->phase == PHASE_HEARTBEATER && !is_running(heartbeater_of(shutdown)))
+        enter_phase(shutdown, PHASE_ORPHANS, 0);
+    if (shutdown->phase == PHASE_ORPHANS && !any_runs_but(shutdown->children, ROLES))
+        clearing_begin(shutdown->clearing);
 }
 
-static void kill_everything(struct master *master)
+static void kill_everything(struct shutdown *shutdown)
 {
-    master->exit_code = PROCESS_FAILED;
-    forget_restarts(master);
-    do_to_all_but(master, ROLES, children_kill);
-    enter_phase(master, PHASE_ORPHANS, 0);
-    advance(master);
+    pool_of(shutdown)->exit_code = PROCESS_FAILED;
+    children_forget_restarts(shutdown->children);
+    do_to_all_but(shutdown->children, ROLES, seat_kill);
+    enter_phase(shutdown, PHASE_ORPHANS, 0);
+    advance(shutdown);
 }
 
 /* ---- the states of the pool ---- */
 
-static void enter_draining(struct master *master, const char *reason)
+static void enter_draining(struct shutdown *shutdown, const char *reason)
 {
-    const usec_t timeout = master->config->pool.shutdown_timeout;
+    struct this_pool *pool = pool_of(shutdown);
+    const usec_t timeout = pool->config->pool.shutdown_timeout;
 
-    master_enter(master, POOL_DRAINING);
-    greeting_print_drain(master);
+    this_pool_enter(pool, POOL_DRAINING);
+    greeting_print_drain(pool, children_count_running(shutdown->children));
     log_info("pool_draining", "reason=%s timeout_ms=%" PRId64, reason, timeout / USEC_PER_MSEC);
-    enter_phase(master, PHASE_GIVING_BACK, timeout > 0 ? timeout : 1);
+    enter_phase(shutdown, PHASE_GIVING_BACK, timeout > 0 ? timeout : 1);
 }
 
-static void enter_stopping(struct master *master, const char *reason)
+static void enter_stopping(struct shutdown *shutdown, const char *reason)
 {
-    master_enter(master, POOL_STOPPING);
+    struct this_pool *pool = pool_of(shutdown);
+
+    this_pool_enter(pool, POOL_STOPPING);
     log_info("pool_stopping", "reason=%s", reason);
-    enter_phase(master, PHASE_GIVING_BACK, master->config->pool.kill_grace + STOP_PATIENCE);
-    overrun_look(master);
+    enter_phase(shutdown, PHASE_GIVING_BACK, pool->config->pool.kill_grace + STOP_PATIENCE);
+    overrun_look(shutdown->overrun);
 }
 
 /* The dispatcher decides what can be given back, so there has to be one, and it has to know. */
-static void ask_dispatcher(struct master *master)
+static void ask_dispatcher(struct shutdown *shutdown)
 {
-    children_hurry(children_seat(master, ROLE_DISPATCHER));
-    children_brief(master);
+    children_hurry(children_seat(shutdown->children, ROLE_DISPATCHER));
+    children_brief(shutdown->children);
 }
 
 static void time_is_up(void *context)
 {
-    struct master *master = context;
+    struct shutdown *shutdown = context;
 
-    switch (master->shutdown.phase) {
+    switch (shutdown->phase) {
     case PHASE_GIVING_BACK:
-        if (master->state == POOL_DRAINING)
-            shutdown_force(master, "shutdown_timeout");
+        if (pool_of(shutdown)->state == POOL_DRAINING)
+            shutdown_force(shutdown, "shutdown_timeout");
         else
-            kill_everything(master);
+            kill_everything(shutdown);
         return;
     case PHASE_OTHERS:
-        do_to_all_but(master, ROLE_HEARTBEATER, children_kill);
+        do_to_all_but(shutdown->children, ROLE_HEARTBEATER, seat_kill);
         return;
     case PHASE_HEARTBEATER: /* the name that it leaves in the store is removed by any reaper */
-        children_kill(children_seat(master, ROLE_HEARTBEATER));
+        seat_kill(heartbeater_of(shutdown));
         return;
     case PHASE_NONE:
     case PHASE_ORPHANS:
@@ -154,27 +162,33 @@ static void time_is_up(void *context)
     assert(!"a phase without a timer");
 }
 
-void shutdown_init(struct master *master)
+void shutdown_init(struct shutdown *shutdown, struct children *children, struct clearing *clearing,
+                   struct overrun *overrun)
 {
-    master->shutdown.timer = (struct loop_timer){.call = time_is_up, .context = master};
+    *shutdown = (struct shutdown){
+        .children = children,
+        .clearing = clearing,
+        .overrun = overrun,
+        .timer = {.call = time_is_up, .context = shutdown},
+    };
 }
 
-void shutdown_ask(struct master *master, const char *reason)
+void shutdown_ask(struct shutdown *shutdown, const char *reason)
 {
-    if (!pool_state_may_become(master->state, POOL_DRAINING)) {
-        shutdown_force(master, reason);
+    if (!pool_state_may_become(pool_of(shutdown)->state, POOL_DRAINING)) {
+        shutdown_force(shutdown, reason);
         return;
     }
-    enter_draining(master, reason);
-    ask_dispatcher(master);
+    enter_draining(shutdown, reason);
+    ask_dispatcher(shutdown);
 }
 
-void shutdown_force(struct master *master, const char *reason)
+void shutdown_force(struct shutdown *shutdown, const char *reason)
 {
-    if (!pool_state_may_become(master->state, POOL_STOPPING))
+    if (!pool_state_may_become(pool_of(shutdown)->state, POOL_STOPPING))
         return;
-    enter_stopping(master, reason);
-    ask_dispatcher(master);
+    enter_stopping(shutdown, reason);
+    ask_dispatcher(shutdown);
 }
 
 /* ---- the end of a process ---- */
@@ -186,51 +200,53 @@ static bool dispatcher_is_done(int status)
            (WEXITSTATUS(status) == PROCESS_OK || WEXITSTATUS(status) == PROCESS_GAVE_UP);
 }
 
-static bool is_needed(const struct master *master, enum role_id role)
+static bool is_needed(const struct shutdown *shutdown, enum role_id role)
 {
-    switch (master->state) {
+    switch (pool_of(shutdown)->state) {
     case POOL_STARTING:
     case POOL_RUNNING:
     case POOL_DRAINING:
         return true;
     case POOL_STOPPING:
-        return master->shutdown.phase == PHASE_GIVING_BACK &&
+        return shutdown->phase == PHASE_GIVING_BACK &&
                (role == ROLE_DISPATCHER || role == ROLE_HEARTBEATER);
     }
     assert(!"a pool in no known state");
     return false;
 }
 
-enum shutdown_verdict shutdown_judge(const struct master *master, const struct child_seat *seat,
+enum shutdown_verdict shutdown_judge(const struct shutdown *shutdown, const struct seat *seat,
                                      int status)
 {
-    if (master->shutdown.phase > PHASE_GIVING_BACK)
+    if (shutdown->phase > PHASE_GIVING_BACK)
         return VERDICT_LET_GO;
     if (seat->role != ROLE_WORKER && WIFEXITED(status) && WEXITSTATUS(status) == PROCESS_UNUSABLE)
         return VERDICT_UNUSABLE; /* of a worker it is what a plugin said, with exit(3) */
     if (seat->role == ROLE_DISPATCHER && dispatcher_is_done(status))
         return VERDICT_ALL_GIVEN_BACK;
-    return is_needed(master, seat->role) ? VERDICT_REPLACE : VERDICT_LET_GO;
+    return is_needed(shutdown, seat->role) ? VERDICT_REPLACE : VERDICT_LET_GO;
 }
 
 /* Nothing is held any more, or nobody can give it back: the others may go. */
-static void end_without_dispatcher(struct master *master)
+static void end_without_dispatcher(struct shutdown *shutdown)
 {
-    if (pool_state_may_become(master->state, POOL_STOPPING))
-        master_enter(master, POOL_STOPPING);
-    enter_others(master);
+    struct this_pool *pool = pool_of(shutdown);
+
+    if (pool_state_may_become(pool->state, POOL_STOPPING))
+        this_pool_enter(pool, POOL_STOPPING);
+    enter_others(shutdown);
 }
 
-static void give_up(struct master *master, const struct child_seat *seat)
+static void give_up(struct shutdown *shutdown, const struct seat *seat)
 {
-    master->exit_code = PROCESS_FAILED;
+    pool_of(shutdown)->exit_code = PROCESS_FAILED;
     if (seat->role == ROLE_DISPATCHER)
-        end_without_dispatcher(master);
+        end_without_dispatcher(shutdown);
     else
-        shutdown_force(master, "unusable");
+        shutdown_force(shutdown, "unusable");
 }
 
-void shutdown_follow(struct master *master, const struct child_seat *seat, int status,
+void shutdown_follow(struct shutdown *shutdown, const struct seat *seat, int status,
                      enum shutdown_verdict verdict)
 {
     switch (verdict) {
@@ -239,18 +255,18 @@ void shutdown_follow(struct master *master, const struct child_seat *seat, int s
         break;
     case VERDICT_ALL_GIVEN_BACK:
         if (WEXITSTATUS(status) != PROCESS_OK)
-            master->exit_code = PROCESS_FAILED;
-        end_without_dispatcher(master);
+            pool_of(shutdown)->exit_code = PROCESS_FAILED;
+        end_without_dispatcher(shutdown);
         break;
     case VERDICT_UNUSABLE:
-        give_up(master, seat);
+        give_up(shutdown, seat);
         break;
     }
-    advance(master);
+    advance(shutdown);
 }
 
-void shutdown_note_cleared(struct master *master)
+void shutdown_note_cleared(struct shutdown *shutdown)
 {
-    if (master->shutdown.phase == PHASE_ORPHANS && !any_runs_but(master, ROLES))
-        finish(master);
+    if (shutdown->phase == PHASE_ORPHANS && !any_runs_but(shutdown->children, ROLES))
+        finish(shutdown);
 }

@@ -16,8 +16,10 @@
 #include "base/base.h"
 #include "process/loop.h"
 
-struct child_seat;
-struct master;
+struct children;
+struct clearing;
+struct overrun;
+struct seat;
 
 enum shutdown_phase {
     PHASE_NONE, /* nobody wants the pool to end */
@@ -28,17 +30,21 @@ enum shutdown_phase {
 };
 
 struct shutdown {
+    struct children *children;
+    struct clearing *clearing;
+    struct overrun *overrun;
     enum shutdown_phase phase;
     struct loop_timer timer; /* of the phase */
 };
 
-void shutdown_init(struct master *master);
+void shutdown_init(struct shutdown *shutdown, struct children *children, struct clearing *clearing,
+                   struct overrun *overrun);
 
 /* TERM or INT: the first one drains, the next one stops. */
-void shutdown_ask(struct master *master, const char *reason);
+void shutdown_ask(struct shutdown *shutdown, const char *reason);
 
 /* QUIT: what runs is stopped. */
-void shutdown_force(struct master *master, const char *reason);
+void shutdown_force(struct shutdown *shutdown, const char *reason);
 
 /* What the end of a process means for the pool. */
 enum shutdown_verdict {
@@ -48,14 +54,14 @@ enum shutdown_verdict {
     VERDICT_UNUSABLE,       /* no process like it can work here */
 };
 
-enum shutdown_verdict shutdown_judge(const struct master *master, const struct child_seat *seat,
+enum shutdown_verdict shutdown_judge(const struct shutdown *shutdown, const struct seat *seat,
                                      int status);
 
 /* After every end of a process: the pool goes on, or takes its next step. */
-void shutdown_follow(struct master *master, const struct child_seat *seat, int status,
+void shutdown_follow(struct shutdown *shutdown, const struct seat *seat, int status,
                      enum shutdown_verdict verdict);
 
 /* Nothing of any dead worker is left. */
-void shutdown_note_cleared(struct master *master);
+void shutdown_note_cleared(struct shutdown *shutdown);
 
 #endif

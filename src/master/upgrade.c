@@ -8,7 +8,9 @@
 #include "base/signal_name.h"
 #include "base/text.h"
 #include "config/config.h"
-#include "master/master.h"
+#include "master/clearing.h"
+#include "master/shutdown.h"
+#include "master/this_pool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,16 +37,20 @@ static bool is_pipe(int fd)
     return fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
-bool upgrade_init(struct master *master, struct error *err)
+bool upgrade_init(struct upgrade *upgrade, struct this_pool *pool, struct clearing *clearing,
+                  struct shutdown *shutdown, struct error *err)
 {
     const char *text = getenv(VARIABLE);
     int64_t fd;
 
+    upgrade->pool = pool;
+    upgrade->clearing = clearing;
+    upgrade->shutdown = shutdown;
     if (!text)
         return true;
     if (!text_to_int(text, READY_FD, INT_MAX, &fd) || !is_pipe((int)fd))
         return error_set(err, TH_E_INVALID, VARIABLE " names no pipe: it is for thd alone");
-    master->upgrade.announce = (int)fd;
+    upgrade->announce = (int)fd;
     if (fcntl((int)fd, F_SETFD, FD_CLOEXEC))
         return error_errno(err, TH_E_INTERNAL, errno, "keep descriptor %d from others", (int)fd);
     return unsetenv(VARIABLE) == 0 || error_errno(err, TH_E_INTERNAL, errno, "forget " VARIABLE);
@@ -64,13 +70,13 @@ void upgrade_done(struct upgrade *upgrade)
 }
 
 /* The thd that waits for it may be gone: then there is nobody to replace. */
-void upgrade_announce(struct master *master)
+void upgrade_announce(struct upgrade *upgrade)
 {
-    if (master->upgrade.announce < 0)
+    if (upgrade->announce < 0)
         return;
-    if (write(master->upgrade.announce, "", 1) < 0)
+    if (write(upgrade->announce, "", 1) < 0)
         log_warning("upgrade_rejected", "error=%s", "the thd that started this one is gone");
-    close_end(&master->upgrade.announce);
+    close_end(&upgrade->announce);
 }
 
 /* ---- in the child that becomes it ---- */
@@ -86,7 +92,7 @@ static bool keep_pipe(int announce, struct error *err)
 }
 
 /* As whoever started us left them. */
-static bool restore(const struct master *master, struct error *err)
+static bool restore(const struct this_pool *pool, struct error *err)
 {
     sigset_t none;
 
@@ -94,39 +100,34 @@ static bool restore(const struct master *master, struct error *err)
     if (signal(SIGPIPE, SIG_DFL) == SIG_ERR || signal(SIGXFSZ, SIG_DFL) == SIG_ERR ||
         sigprocmask(SIG_SETMASK, &none, NULL))
         return error_errno(err, TH_E_INTERNAL, errno, "restore the signals");
-    if (setrlimit(RLIMIT_NOFILE, &master->files))
+    if (setrlimit(RLIMIT_NOFILE, &pool->files))
         return error_errno(err, TH_E_INTERNAL, errno, "restore the limit of descriptors");
     if (setenv(VARIABLE, READY_TEXT, 1))
         return error_errno(err, TH_E_INTERNAL, errno, "set " VARIABLE);
-    return notify_restore(&master->notify, err);
+    return notify_restore(&pool->notify, err);
 }
 
 /* Returns only when it fails. */
-static bool become(const struct master *master, int announce, struct error *err)
+static bool become(const struct this_pool *pool, int announce, struct error *err)
 {
-    const struct invocation *invocation = &master->options->invocation;
-    char **arguments = invocation_arguments(invocation, master->options->backend);
+    const struct invocation *invocation = &pool->options->invocation;
+    char **arguments = invocation_arguments(invocation, pool->options->backend);
 
     if (!arguments)
         return error_no_memory(err);
-    if (!keep_pipe(announce, err) || !restore(master, err))
+    if (!keep_pipe(announce, err) || !restore(pool, err))
         return false;
     execv(invocation->path, arguments);
     return error_errno(err, TH_E_INTERNAL, errno, "exec %s", invocation->path);
 }
 
-static _Noreturn void live(struct master *master, int announce)
+static _Noreturn void live(struct this_pool *pool, int announce)
 {
-    const struct log_options options = {
-        .level = master->config->log.level,
-        .format = master->config->log.format,
-        .pool = master->name.shown,
-    };
     struct error err;
 
-    loop_close(&master->loop); /* what is the child's of it; the master's own is not touched */
-    become(master, announce, &err);
-    log_open(&options); /* the master's was closed */
+    loop_close(&pool->loop); /* what is the child's of it; the master's own is not touched */
+    become(pool, announce, &err);
+    this_pool_open_log(pool, "master"); /* the one that we had was closed */
     log_error("process_failed", "name=%s error=%s", "new thd", err.text);
     log_close(LAST_WORDS);
     _exit(CANNOT_RUN);
@@ -134,59 +135,62 @@ static _Noreturn void live(struct master *master, int announce)
 
 /* ---- in the master ---- */
 
-static bool is_running_beside(const struct master *master)
+static bool is_running_beside(const struct upgrade *upgrade)
 {
-    return master->upgrade.pid != 0;
+    return upgrade->pid != 0;
 }
 
-bool upgrade_is_under_way(const struct master *master)
+bool upgrade_is_under_way(const struct upgrade *upgrade)
 {
-    return is_running_beside(master) && master->upgrade.ready >= 0;
+    return is_running_beside(upgrade) && upgrade->ready >= 0;
 }
 
-static void stop_listening(struct master *master)
+static void stop_listening(struct upgrade *upgrade)
 {
-    loop_unwatch(master->loop, &master->upgrade.watch);
-    close_end(&master->upgrade.ready);
+    loop_unwatch(upgrade->pool->loop, &upgrade->watch);
+    close_end(&upgrade->ready);
 }
 
 /* From here on systemd listens to the new one: what we say of our end is not that of the service.
  */
-static void give_way(struct master *master)
+static void give_way(struct upgrade *upgrade)
 {
-    stop_listening(master);
-    log_info("upgrade_ready", "pid=%d", (int)master->upgrade.pid);
-    notify_send(&master->notify, "MAINPID=%d", (int)master->upgrade.pid);
-    notify_close(&master->notify);
-    if (master->state <= POOL_RUNNING)
-        shutdown_ask(master, "upgrade");
+    struct this_pool *pool = upgrade->pool;
+
+    stop_listening(upgrade);
+    log_info("upgrade_ready", "pid=%d", (int)upgrade->pid);
+    notify_send(&pool->notify, "MAINPID=%d", (int)upgrade->pid);
+    notify_close(&pool->notify);
+    if (pool->state <= POOL_RUNNING)
+        shutdown_ask(upgrade->shutdown, "upgrade");
 }
 
 /* One that closes its end without a word ends, or is no thd. */
 static void hear(void *context, unsigned events)
 {
-    struct master *master = context;
+    struct upgrade *upgrade = context;
     char word;
 
     (void)events;
-    const ssize_t length = read(master->upgrade.ready, &word, sizeof word);
+    const ssize_t length = read(upgrade->ready, &word, sizeof word);
     if (length > 0)
-        give_way(master);
+        give_way(upgrade);
     else if (length == 0)
-        upgrade_call_off(master);
+        upgrade_call_off(upgrade);
 }
 
-static bool may_upgrade(const struct master *master, struct error *err)
+static bool may_upgrade(const struct upgrade *upgrade, struct error *err)
 {
-    const struct invocation *invocation = &master->options->invocation;
+    const struct this_pool *pool = upgrade->pool;
+    const struct invocation *invocation = &pool->options->invocation;
 
-    if (master->state != POOL_RUNNING)
-        return error_set(err, TH_E_INVALID, "this pool is %s", pool_state_name(master->state));
-    if (master->is_paused)
+    if (pool->state != POOL_RUNNING)
+        return error_set(err, TH_E_INVALID, "this pool is %s", pool_state_name(pool->state));
+    if (pool->is_paused)
         return error_set(err, TH_E_INVALID, "this pool is paused, and a new one would not be");
-    if (is_running_beside(master))
+    if (is_running_beside(upgrade))
         return error_set(err, TH_E_INVALID, "a new thd has been started already");
-    if (master->options->backend_is_private)
+    if (pool->options->backend_is_private)
         return error_set(err, TH_E_INVALID, "the jobs are in memory, and end with this thd");
     if (!invocation->path)
         return error_set(err, TH_E_INVALID, "thd was started as '%s', and is not there",
@@ -194,50 +198,51 @@ static bool may_upgrade(const struct master *master, struct error *err)
     return true;
 }
 
-static bool start(struct master *master, struct error *err)
+static bool start(struct upgrade *upgrade, struct error *err)
 {
-    struct upgrade *upgrade = &master->upgrade;
+    struct this_pool *pool = upgrade->pool;
     int ends[2];
 
     if (pipe2(ends, O_CLOEXEC))
         return error_errno(err, TH_E_INTERNAL, errno, "open a pipe");
     upgrade->ready = ends[0];
-    upgrade->watch = (struct loop_watch){.fd = ends[0], .call = hear, .context = master};
+    upgrade->watch = (struct loop_watch){.fd = ends[0], .call = hear, .context = upgrade};
     upgrade->pid = fork();
     if (upgrade->pid == 0)
-        live(master, ends[1]);
+        live(pool, ends[1]);
     close(ends[1]);
     if (upgrade->pid < 0) {
         upgrade->pid = 0;
         return error_errno(err, TH_E_INTERNAL, errno, "fork");
     }
+    clearing_spare(upgrade->clearing, upgrade->pid);
     log_info("upgrade_started", "pid=%d program=%s", (int)upgrade->pid,
-             master->options->invocation.path);
-    return loop_watch(master->loop, &upgrade->watch, LOOP_READ, err);
+             pool->options->invocation.path);
+    return loop_watch(pool->loop, &upgrade->watch, LOOP_READ, err);
 }
 
-void upgrade_ask(struct master *master)
+void upgrade_ask(struct upgrade *upgrade)
 {
     struct error err;
 
-    if (!may_upgrade(master, &err)) {
+    if (!may_upgrade(upgrade, &err)) {
         log_error("upgrade_rejected", "error=%s", err.text);
         return;
     }
-    if (start(master, &err))
+    if (start(upgrade, &err))
         return;
     log_error("upgrade_rejected", "error=%s", err.text);
-    upgrade_call_off(master); /* nobody would hear it */
-    if (!is_running_beside(master))
-        close_end(&master->upgrade.ready);
+    upgrade_call_off(upgrade); /* nobody would hear it */
+    if (!is_running_beside(upgrade))
+        close_end(&upgrade->ready);
 }
 
-void upgrade_call_off(struct master *master)
+void upgrade_call_off(struct upgrade *upgrade)
 {
-    if (!upgrade_is_under_way(master))
+    if (!upgrade_is_under_way(upgrade))
         return;
-    kill(master->upgrade.pid, SIGTERM);
-    loop_unwatch(master->loop, &master->upgrade.watch);
+    kill(upgrade->pid, SIGTERM);
+    loop_unwatch(upgrade->pool->loop, &upgrade->watch);
 }
 
 static void log_failure(pid_t pid, int status)
@@ -253,16 +258,15 @@ static void log_failure(pid_t pid, int status)
                   error);
 }
 
-bool upgrade_note_end(struct master *master, pid_t pid, int status)
+void upgrade_note_end(struct upgrade *upgrade, pid_t pid, int status)
 {
-    if (pid != master->upgrade.pid)
-        return false;
-    if (upgrade_is_under_way(master))
+    if (pid != upgrade->pid)
+        return;
+    if (upgrade_is_under_way(upgrade))
         log_failure(pid, status);
     else
         log_error("process_exited", "name=%s pid=%d", "new thd", (int)pid);
-    stop_listening(master);
-    master->upgrade.pid = 0;
-    clearing_begin(master); /* what it left behind is ours now */
-    return true;
+    stop_listening(upgrade);
+    upgrade->pid = 0;
+    clearing_begin(upgrade->clearing); /* what it left behind is ours now */
 }

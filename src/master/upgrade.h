@@ -18,10 +18,15 @@
 
 #include <sys/types.h>
 
+struct clearing;
 struct error;
-struct master;
+struct shutdown;
+struct this_pool;
 
 struct upgrade {
+    struct this_pool *pool;
+    struct clearing *clearing;
+    struct shutdown *shutdown;
     pid_t pid; /* of the new thd; 0: there is none */
     int ready; /* owned; our end of the pipe; -1: nobody is waited for */
     struct loop_watch watch;
@@ -29,23 +34,24 @@ struct upgrade {
     int announce; /* owned; the other end, in the new thd; -1: nobody waits for us */
 };
 
-/* In a new thd: takes the pipe that came with it. */
-bool upgrade_init(struct master *master, struct error *err) MUST_CHECK;
+/* In a new thd it takes the pipe that came with it. */
+bool upgrade_init(struct upgrade *upgrade, struct this_pool *pool, struct clearing *clearing,
+                  struct shutdown *shutdown, struct error *err) MUST_CHECK;
 void upgrade_done(struct upgrade *upgrade);
 
 /* In a new thd: its pool is ready. */
-void upgrade_announce(struct master *master);
+void upgrade_announce(struct upgrade *upgrade);
 
 /* USR2. */
-void upgrade_ask(struct master *master);
+void upgrade_ask(struct upgrade *upgrade);
 
 /* Whether a new thd has been started that is not ready yet. */
-bool upgrade_is_under_way(const struct master *master);
+bool upgrade_is_under_way(const struct upgrade *upgrade);
 
 /* Somebody wants this pool to end: one that is not ready yet is not wanted either. */
-void upgrade_call_off(struct master *master);
+void upgrade_call_off(struct upgrade *upgrade);
 
-/* A child that is none of our processes has ended: whether it was the new thd. */
-bool upgrade_note_end(struct master *master, pid_t pid, int status);
+/* A child that is none of our processes has ended: the new thd, perhaps. */
+void upgrade_note_end(struct upgrade *upgrade, pid_t pid, int status);
 
 #endif
