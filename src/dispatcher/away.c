@@ -61,14 +61,14 @@ bool away_note(struct dispatcher *dispatcher, const struct error *why, struct er
 /* ---- settlements ---- */
 
 /* As it was confirmed last; one that is not in the table nobody extends. */
-static bool has_lease_ended(const struct dispatcher *dispatcher, const struct flight *flight)
+static bool has_lease_ended(const struct dispatcher *dispatcher, const struct held_job *held)
 {
-    usec_t end = flight->kept_until;
+    usec_t end = held->kept_until;
 
-    if (!flight->is_kept)
+    if (!held->is_kept)
         return false;
-    if (flight->has_hold) {
-        const usec_t confirmed = lease_table_stop_at(dispatcher->process->leases, flight->hold) +
+    if (held->has_hold) {
+        const usec_t confirmed = lease_table_stop_at(dispatcher->process->leases, held->hold) +
                                  dispatcher->config->pool.lease / 3;
         end = confirmed > end ? confirmed : end;
     }
@@ -77,10 +77,10 @@ static bool has_lease_ended(const struct dispatcher *dispatcher, const struct fl
 
 static bool keep(struct dispatcher *dispatcher, size_t from, size_t to, struct error *err)
 {
-    struct flight *flight = dispatcher->outbox.flights[from];
+    struct held_job *held = dispatcher->outbox.jobs[from];
 
-    if (!flight->is_kept) {
-        flight->kept_until = clock_boot() + dispatcher->config->pool.lease;
+    if (!held->is_kept) {
+        held->kept_until = clock_boot() + dispatcher->config->pool.lease;
         queues_wake(&dispatcher->queues); /* its queue has to be asked to be seen as away */
     }
     return outbox_keep(&dispatcher->outbox, from, to, err);
@@ -96,9 +96,9 @@ static void hold_workers(struct dispatcher *dispatcher)
     for (struct worker_link *link = dispatcher->workers.first; link; link = link->next)
         link->is_held = false;
     for (size_t i = 0; i < outbox->kept; i++) {
-        if (!outbox->flights[i]->has_hold)
+        if (!outbox->jobs[i]->has_hold)
             continue;
-        lease_table_state(dispatcher->process->leases, outbox->flights[i]->hold, &serial);
+        lease_table_state(dispatcher->process->leases, outbox->jobs[i]->hold, &serial);
         struct worker_link *link = workers_find(&dispatcher->workers, serial);
 
         if (link && workers_have_room(&dispatcher->workers, link))
@@ -106,7 +106,7 @@ static void hold_workers(struct dispatcher *dispatcher)
     }
 }
 
-/* All are gone through, whatever happens: a flight that is concluded must not stay in the outbox.
+/* All are gone through, whatever happens: a held job that is concluded must not stay in the outbox.
  */
 bool away_sift(struct dispatcher *dispatcher, size_t from, struct error *err)
 {
@@ -116,16 +116,16 @@ bool away_sift(struct dispatcher *dispatcher, size_t from, struct error *err)
     size_t kept = from;
 
     for (size_t i = from; i < outbox->count; i++) {
-        struct flight *flight = outbox->flights[i];
+        struct held_job *held = outbox->jobs[i];
         const bool is_over = settlement_is_over(outbox->verdicts[i]);
 
-        if (!is_over && !has_lease_ended(dispatcher, flight)) {
+        if (!is_over && !has_lease_ended(dispatcher, held)) {
             copied_all = keep(dispatcher, i, kept++, err) && copied_all;
             continue;
         }
-        events_log(flight, &outbox->settlements[i],
+        events_log(held, &outbox->settlements[i],
                    is_over ? outbox->verdicts[i] : TH_E_LEASE_EXPIRED);
-        conclude_silently(dispatcher, flight);
+        conclude_silently(dispatcher, held);
     }
     outbox_clear(outbox, kept);
     outbox_turn(outbox, from);

@@ -172,7 +172,7 @@ static bool holds_nothing(const struct dispatcher *dispatcher)
     struct hold_view view;
     size_t position = 0;
 
-    return dispatcher->flights.count == 0 && dispatcher->outbox.count == 0 &&
+    return dispatcher->held_jobs.count == 0 && dispatcher->outbox.count == 0 &&
            !lease_table_next(dispatcher->process->leases, &position, &view);
 }
 
@@ -330,7 +330,7 @@ static bool has_time(const struct dispatcher *dispatcher)
     if (dispatcher->is_paused || dispatcher->is_draining ||
         clock_boot() >= dispatcher->last_exchange + PACE)
         return false;
-    return flights_count(&dispatcher->flights, dispatcher->process->leases).waiting >=
+    return held_jobs_count(&dispatcher->held_jobs, dispatcher->process->leases).waiting >=
            workers_count(&dispatcher->workers);
 }
 
@@ -388,7 +388,7 @@ static bool check_end(struct dispatcher *dispatcher, struct error *err)
     if (dispatcher->has_ended)
         return true;
     if (dispatcher->give_up_at != 0 && clock_boot() >= dispatcher->give_up_at) {
-        log_error("jobs_kept", "jobs=%zu error=%s", dispatcher->flights.count,
+        log_error("jobs_kept", "jobs=%zu error=%s", dispatcher->held_jobs.count,
                   "could not give back all jobs: they return when their leases end");
         end(dispatcher, PROCESS_GAVE_UP);
     }
@@ -463,7 +463,7 @@ static bool set_up(struct dispatcher *dispatcher, struct error *err)
     process->obey = obey;
     process->context = dispatcher;
     scan(dispatcher);
-    return flights_init(&dispatcher->flights, lease_table_capacity(process->leases), err) &&
+    return held_jobs_init(&dispatcher->held_jobs, lease_table_capacity(process->leases), err) &&
            queues_init(&dispatcher->queues, dispatcher->config, err) &&
            loop_watch(process->loop, &dispatcher->nudge, LOOP_READ, err);
 }
@@ -472,7 +472,7 @@ static void clean_up(struct dispatcher *dispatcher)
 {
     backing_close(dispatcher);
     outbox_done(&dispatcher->outbox);
-    flights_done(&dispatcher->flights);
+    held_jobs_done(&dispatcher->held_jobs);
     queues_done(&dispatcher->queues);
     workers_done(&dispatcher->workers);
     free(dispatcher->starts);

@@ -112,21 +112,21 @@ static bool is_late(const struct dispatcher *dispatcher, usec_t stop_at)
 bool exchange_take_in_job(struct dispatcher *dispatcher, const struct job *job, usec_t stop_at,
                           struct error *err)
 {
-    struct flight *flight = flight_new(dispatcher->config, job);
+    struct held_job *held = held_job_new(dispatcher->config, job);
     char id[UUID_TEXT_SIZE];
     bool concluded = false;
 
-    if (!flight)
+    if (!held)
         return error_no_memory(err);
     if (job->stalls > 0)
         log_warning("job_stalled", "job=%s type=%s queue=%s stalls=%d", uuid_format(&job->id, id),
                     job->type, job->queue, job->stalls);
     if (is_late(dispatcher, stop_at))
-        return conclude_release(dispatcher, flight, err);
-    flight->is_behind = job->stalls > 0 && handout_lose(dispatcher, &job->id);
-    if (!conclude_early(dispatcher, flight, job->payload, &concluded, err))
+        return conclude_release(dispatcher, held, err);
+    held->is_behind = job->stalls > 0 && handout_lose(dispatcher, &job->id);
+    if (!conclude_early(dispatcher, held, job->payload, &concluded, err))
         return false;
-    return concluded || handout_give(dispatcher, flight, job->payload, stop_at, err);
+    return concluded || handout_give(dispatcher, held, job->payload, stop_at, err);
 }
 
 static bool is_of_one_queue(const struct job_list *jobs)
@@ -190,8 +190,8 @@ static size_t room_now(struct dispatcher *dispatcher)
 {
     if (dispatcher->is_paused || dispatcher->is_draining || !queues_may_give(&dispatcher->queues))
         return 0;
-    const struct flights_census census =
-        flights_count(&dispatcher->flights, dispatcher->process->leases);
+    const struct held_jobs_census census =
+        held_jobs_count(&dispatcher->held_jobs, dispatcher->process->leases);
     const struct company company = company_count(dispatcher, census.running);
     const struct room_facts facts = {
         .idle = company.idle,
@@ -199,8 +199,8 @@ static size_t room_now(struct dispatcher *dispatcher)
         .quick = dispatcher->quick,
         .last_quick = dispatcher->last_quick,
         .waiting = census.waiting,
-        .held = dispatcher->flights.count - census.concluded,
-        .capacity = dispatcher->flights.capacity,
+        .held = dispatcher->held_jobs.count - census.concluded,
+        .capacity = dispatcher->held_jobs.capacity,
     };
 
     return room_by_size(room_for(&facts), dispatcher->last_count, dispatcher->last_bytes);

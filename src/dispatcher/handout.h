@@ -8,12 +8,12 @@
 
 struct dispatcher;
 struct error;
-struct flight;
+struct held_job;
 struct uuid;
 
 /* A reserved job to whoever is idle. `stop_at`, on clock_boot(): when its lease has to be given
  * up unless it is confirmed before. */
-bool handout_give(struct dispatcher *dispatcher, struct flight *flight, struct bytes payload,
+bool handout_give(struct dispatcher *dispatcher, struct held_job *held, struct bytes payload,
                   usec_t stop_at, struct error *err) MUST_CHECK;
 
 /* Wakes as many workers as there is something to do for. */

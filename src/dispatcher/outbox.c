@@ -4,7 +4,7 @@
 #include "dispatcher/outbox.h"
 
 #include "base/error.h"
-#include "dispatcher/flights.h"
+#include "dispatcher/held_jobs.h"
 
 #include <stdlib.h>
 
@@ -21,26 +21,26 @@ static bool grow(struct outbox *outbox)
 
     if (settlements)
         outbox->settlements = settlements;
-    void *flights = realloc(outbox->flights, capacity * sizeof(struct flight *));
-    if (flights)
-        outbox->flights = flights;
+    void *jobs = realloc(outbox->jobs, capacity * sizeof(struct held_job *));
+    if (jobs)
+        outbox->jobs = jobs;
     void *verdicts = realloc(outbox->verdicts, capacity * sizeof *outbox->verdicts);
     if (verdicts)
         outbox->verdicts = verdicts;
-    if (!settlements || !flights || !verdicts)
+    if (!settlements || !jobs || !verdicts)
         return false;
     outbox->capacity = capacity;
     return true;
 }
 
-bool outbox_add(struct outbox *outbox, struct flight *flight, const struct settlement *settlement,
+bool outbox_add(struct outbox *outbox, struct held_job *held, const struct settlement *settlement,
                 struct error *err)
 {
     if (outbox->count == outbox->capacity && !grow(outbox))
         return error_no_memory(err);
-    flight->is_concluded = true;
+    held->is_concluded = true;
     outbox->settlements[outbox->count] = *settlement;
-    outbox->flights[outbox->count] = flight;
+    outbox->jobs[outbox->count] = held;
     outbox->count++;
     return true;
 }
@@ -87,12 +87,12 @@ void outbox_grow(struct outbox *outbox, size_t sent)
 static void swap(struct outbox *outbox, size_t a, size_t b)
 {
     const struct settlement settlement = outbox->settlements[a];
-    struct flight *flight = outbox->flights[a];
+    struct held_job *held = outbox->jobs[a];
 
     outbox->settlements[a] = outbox->settlements[b];
-    outbox->flights[a] = outbox->flights[b];
+    outbox->jobs[a] = outbox->jobs[b];
     outbox->settlements[b] = settlement;
-    outbox->flights[b] = flight;
+    outbox->jobs[b] = held;
 }
 
 static void reverse(struct outbox *outbox, size_t from, size_t to)
@@ -134,21 +134,21 @@ static const struct job *copy_on_dead(struct arena *arena, const struct job *job
 
 bool outbox_keep(struct outbox *outbox, size_t from, size_t to, struct error *err)
 {
-    struct flight *flight = outbox->flights[from];
+    struct held_job *held = outbox->jobs[from];
     struct settlement settlement = outbox->settlements[from];
 
-    if (!flight->is_kept) {
-        settlement.error = arena_text(&flight->arena, settlement.error);
-        settlement.run.error = arena_text(&flight->arena, settlement.run.error);
-        settlement.result = arena_bytes(&flight->arena, settlement.result);
-        settlement.output = arena_bytes(&flight->arena, settlement.output);
-        settlement.progress_text = arena_text(&flight->arena, settlement.progress_text);
-        settlement.on_dead = copy_on_dead(&flight->arena, settlement.on_dead);
+    if (!held->is_kept) {
+        settlement.error = arena_text(&held->arena, settlement.error);
+        settlement.run.error = arena_text(&held->arena, settlement.run.error);
+        settlement.result = arena_bytes(&held->arena, settlement.result);
+        settlement.output = arena_bytes(&held->arena, settlement.output);
+        settlement.progress_text = arena_text(&held->arena, settlement.progress_text);
+        settlement.on_dead = copy_on_dead(&held->arena, settlement.on_dead);
     }
-    flight->is_kept = true;
+    held->is_kept = true;
     outbox->settlements[to] = settlement;
-    outbox->flights[to] = flight;
-    return !flight->arena.failed || error_no_memory(err);
+    outbox->jobs[to] = held;
+    return !held->arena.failed || error_no_memory(err);
 }
 
 void outbox_clear(struct outbox *outbox, size_t kept)
@@ -161,12 +161,12 @@ void outbox_clear(struct outbox *outbox, size_t kept)
 void outbox_done(struct outbox *outbox)
 {
     for (size_t i = 0; i < outbox->count; i++) {
-        if (!outbox->flights[i]->has_hold)
-            flight_free(outbox->flights[i]);
+        if (!outbox->jobs[i]->has_hold)
+            held_job_free(outbox->jobs[i]);
     }
     arena_done(&outbox->arena);
     free(outbox->settlements);
-    free(outbox->flights);
+    free(outbox->jobs);
     free(outbox->verdicts);
     *outbox = (struct outbox){0};
 }

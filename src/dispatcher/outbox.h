@@ -13,12 +13,12 @@
 #include "job/settlement.h"
 
 struct error;
-struct flight;
+struct held_job;
 
 struct outbox {
-    struct arena arena; /* owns what the settlements point to, but for their flights */
+    struct arena arena; /* owns what the settlements point to, but for their jobs */
     struct settlement *settlements;
-    struct flight **flights; /* of the settlement with the same index */
+    struct held_job **jobs; /* of the settlement with the same index */
     enum th_error_code *verdicts;
     size_t count, capacity;
     size_t kept;       /* as many of the first were sent before, and could not be settled */
@@ -28,7 +28,7 @@ struct outbox {
     size_t most;       /* that go with one exchange, after one that took too long; 0: all */
 };
 
-bool outbox_add(struct outbox *outbox, struct flight *flight, const struct settlement *settlement,
+bool outbox_add(struct outbox *outbox, struct held_job *held, const struct settlement *settlement,
                 struct error *err) MUST_CHECK;
 
 /* The first that goes with an exchange now: all from it on do. */
@@ -59,7 +59,7 @@ void outbox_wait(struct outbox *outbox, usec_t now);
 /* Only the first `kept` remain. */
 void outbox_clear(struct outbox *outbox, size_t kept);
 
-/* Frees the flights that are in no lease table, too: nobody else has them. */
+/* Frees the held jobs that are in no lease table, too: nobody else has them. */
 void outbox_done(struct outbox *outbox);
 
 #endif

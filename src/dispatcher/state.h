@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 #include "base/uuid.h"
-#include "dispatcher/flights.h"
+#include "dispatcher/held_jobs.h"
 #include "dispatcher/outbox.h"
 #include "dispatcher/queues.h"
 #include "dispatcher/workers.h"
@@ -32,7 +32,7 @@ struct dispatcher {
     usec_t recover_at; /* boot time before which nobody looks again for what we hold */
     struct uuid_maker ids;
 
-    struct flights flights;
+    struct held_jobs held_jobs;
     struct outbox outbox;
     struct queues queues;
     struct workers workers;

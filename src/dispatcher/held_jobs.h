@@ -1,13 +1,13 @@
 /*
- * flights.h - the jobs that this pool holds: reserved, and not settled yet.
+ * held_jobs.h - the jobs that this pool holds: reserved, and not settled yet.
  *
  *     reserved -> handed (waits for a worker) -> started -> its result is here -> settled
  *
- * How far a worker has come with it is in the lease table; a flight is what the dispatcher knows of
+ * How far a worker has come with it is in the lease table; here is what the dispatcher knows of
  * it besides.
  */
-#ifndef DISPATCHER_FLIGHTS_H
-#define DISPATCHER_FLIGHTS_H
+#ifndef DISPATCHER_HELD_JOBS_H
+#define DISPATCHER_HELD_JOBS_H
 
 #include "base/arena.h"
 #include "base/base.h"
@@ -19,7 +19,7 @@ struct config;
 struct error;
 struct handler_config;
 
-struct flight {
+struct held_job {
     struct arena arena; /* owns what `job` points to besides the two names below */
     struct job job;     /* its payload only as long as somebody may need it */
     const struct handler_config *handler; /* NULL: there is none for its type */
@@ -43,39 +43,39 @@ struct flight {
     char names[]; /* type and queue of the job: one allocation for most jobs, and a small one */
 };
 
-struct flights {
-    struct flight **by_entry; /* owned, and so are they; those without a hold are in the outbox */
+struct held_jobs {
+    struct held_job **by_entry; /* owned, and so are they; those without a hold are in the outbox */
     size_t capacity;
-    size_t extent; /* no flight is at this entry or above */
+    size_t extent; /* no job is at this entry or above */
     size_t count;  /* of those with a hold */
     uint64_t newest;
 };
 
-bool flights_init(struct flights *flights, size_t capacity, struct error *err) MUST_CHECK;
-void flights_done(struct flights *flights);
+bool held_jobs_init(struct held_jobs *jobs, size_t capacity, struct error *err) MUST_CHECK;
+void held_jobs_done(struct held_jobs *jobs);
 
-/* A flight for a reserved job, its payload left out. NULL when out of memory. */
-struct flight *flight_new(const struct config *config, const struct job *job) MUST_CHECK;
+/* Of a reserved job, its payload left out. NULL when out of memory. */
+struct held_job *held_job_new(const struct config *config, const struct job *job) MUST_CHECK;
 
 /* One for a run that nobody knows the job of. */
-struct flight *flight_new_stray(const struct held_lease *lease) MUST_CHECK;
-void flight_free(struct flight *flight);
+struct held_job *held_job_new_stray(const struct held_lease *lease) MUST_CHECK;
+void held_job_free(struct held_job *held);
 
 /* Copies it, for whoever needs it later. */
-bool flight_keep_payload(struct flight *flight, struct bytes payload) MUST_CHECK;
+bool held_job_keep_payload(struct held_job *held, struct bytes payload) MUST_CHECK;
 
 /* By its hold, which it has from here on. */
-void flights_put(struct flights *flights, struct flight *flight, struct hold hold);
-void flights_remove(struct flights *flights, struct flight *flight);
+void held_jobs_put(struct held_jobs *jobs, struct held_job *held, struct hold hold);
+void held_jobs_remove(struct held_jobs *jobs, struct held_job *held);
 
 /* NULL: not (any more) ours. */
-struct flight *flights_find(const struct flights *flights, struct hold hold);
+struct held_job *held_jobs_find(const struct held_jobs *jobs, struct hold hold);
 
 /* The next one with a hold from *position on; NULL: no more. */
-struct flight *flights_next(const struct flights *flights, size_t *position);
+struct held_job *held_jobs_next(const struct held_jobs *jobs, size_t *position);
 
 /* How they stand, by the lease table. */
-struct flights_census {
+struct held_jobs_census {
     size_t waiting;   /* handed out, not started */
     size_t running;   /* started, and no result yet */
     size_t concluded; /* and about to be settled */
@@ -83,7 +83,7 @@ struct flights_census {
     uint64_t youngest_started;
     usec_t oldest_waiting; /* boot time at which it was handed out; 0: none waits */
 };
-struct flights_census flights_count(const struct flights *flights,
-                                    const struct lease_table *leases);
+struct held_jobs_census held_jobs_count(const struct held_jobs *jobs,
+                                        const struct lease_table *leases);
 
 #endif
