@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "dispatcher/conclude.h"
+#include "dispatcher/crash_outcome.h"
 #include "dispatcher/damage.h"
-#include "dispatcher/obituary.h"
 #include "dispatcher/state.h"
 #include "process/message.h"
 #include "process/process.h"
@@ -115,35 +115,35 @@ static bool read_tray(struct dispatcher *dispatcher, struct worker_link *link, s
 }
 
 /* A crash that we saw is a failed attempt; one that we asked for is not. */
-static bool bury_job(struct dispatcher *dispatcher, const struct worker_link *link,
-                     struct held_job *held, struct error *err)
+static bool conclude_crashed(struct dispatcher *dispatcher, const struct worker_link *link,
+                             struct held_job *held, struct error *err)
 {
-    const struct obituary_facts facts = {
+    const struct crash_facts facts = {
         .config = dispatcher->config,
         .worker = link->number,
         .end = &link->end,
         .hold = held->hold,
         .timeout = held->limits.timeout,
     };
-    struct obituary obituary;
+    struct crash_outcome crash;
 
     if (is_lost(dispatcher, held) || (held->wants_halt && held->halt == HALT_LOST_LEASE)) {
         conclude_silently(dispatcher, held);
         return true;
     }
-    obituary_write(&facts, &obituary);
-    const bool released = dispatcher->is_stopping || obituary.kind == OUTCOME_RELEASED;
+    crash_outcome_find(&facts, &crash);
+    const bool released = dispatcher->is_stopping || crash.kind == OUTCOME_RELEASED;
     const bool cancelled = !released && held->wants_halt && held->halt == HALT_CANCEL;
     const struct outcome outcome = {
         .kind = released    ? OUTCOME_RELEASED
                 : cancelled ? OUTCOME_CANCELLED
-                            : obituary.kind,
-        .error = arena_text(&dispatcher->outbox.arena, obituary.error),
+                            : crash.kind,
+        .error = arena_text(&dispatcher->outbox.arena, crash.error),
         .run = {.worker = link->number,
                 .started_at = held->job.started_at,
                 .wall = store_now(dispatcher->store) - held->job.started_at,
-                .exit_code = obituary.exit_code,
-                .signal = obituary.signal},
+                .exit_code = crash.exit_code,
+                .signal = crash.signal},
     };
     return conclude_job(dispatcher, held, &outcome, err);
 }
@@ -154,13 +154,14 @@ static bool has_crashed(const struct worker_link *link)
     return !WIFEXITED(link->end.status) || WEXITSTATUS(link->end.status) != PROCESS_OK;
 }
 
-static bool bury_worker(struct dispatcher *dispatcher, struct worker_link *link, struct error *err)
+static bool conclude_worker(struct dispatcher *dispatcher, struct worker_link *link,
+                            struct error *err)
 {
     struct held_job *held;
-    bool is_first = !link->is_buried;
+    bool is_first = !link->is_concluded;
     uint32_t serial;
 
-    link->is_buried = true;
+    link->is_concluded = true;
     for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
         if (held->is_concluded)
             continue;
@@ -168,11 +169,11 @@ static bool bury_worker(struct dispatcher *dispatcher, struct worker_link *link,
         if (serial != link->serial)
             continue;
         is_first = false;
-        if (!bury_job(dispatcher, link, held, err))
+        if (!conclude_crashed(dispatcher, link, held, err))
             return false;
     }
     held = is_first && has_crashed(link) ? damage_find_culprit(dispatcher, link) : NULL;
-    return !held || bury_job(dispatcher, link, held, err);
+    return !held || conclude_crashed(dispatcher, link, held, err);
 }
 
 /* What all of them have left behind comes before what the end of one means. */
@@ -183,7 +184,7 @@ bool results_collect(struct dispatcher *dispatcher, struct error *err)
             return false;
     }
     for (struct worker_link *link = dispatcher->workers.first; link; link = link->next) {
-        if (link->has_ended && !bury_worker(dispatcher, link, err))
+        if (link->has_ended && !conclude_worker(dispatcher, link, err))
             return false;
     }
     return true;

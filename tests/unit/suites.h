@@ -123,8 +123,8 @@ Suite *timekeeper_suite(void);
 Suite *url_suite(void);
 
 /* dispatcher */
+Suite *crash_outcome_suite(void);
 Suite *mix_suite(void);
-Suite *obituary_suite(void);
 Suite *on_dead_suite(void);
 Suite *outbox_suite(void);
 Suite *queues_suite(void);

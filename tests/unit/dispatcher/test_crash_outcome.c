@@ -1,5 +1,5 @@
 #include "config/config.h"
-#include "dispatcher/obituary.h"
+#include "dispatcher/crash_outcome.h"
 #include "suites.h"
 
 #include <check.h>
@@ -74,42 +74,42 @@ static const struct {
 
 START_TEST(the_end_of_a_worker_is_told_to_its_job)
 {
-    const struct obituary_facts facts = {
+    const struct crash_facts facts = {
         .config = &config,
         .worker = 2,
         .end = &ends[_i].end,
         .hold = OWN,
         .timeout = 30 * USEC_PER_SEC,
     };
-    struct obituary obituary;
+    struct crash_outcome crash;
 
-    obituary_write(&facts, &obituary);
-    ck_assert_msg(obituary.kind == ends[_i].kind, "%s", ends[_i].rule);
+    crash_outcome_find(&facts, &crash);
+    ck_assert_msg(crash.kind == ends[_i].kind, "%s", ends[_i].rule);
     if (ends[_i].error)
-        ck_assert_str_eq(obituary.error, ends[_i].error);
+        ck_assert_str_eq(crash.error, ends[_i].error);
 }
 END_TEST
 
 START_TEST(a_code_and_a_signal_exclude_each_other)
 {
     struct worker_end end = {.status = EXITED(3)};
-    const struct obituary_facts facts = {.config = &config, .end = &end, .hold = OWN};
-    struct obituary obituary;
+    const struct crash_facts facts = {.config = &config, .end = &end, .hold = OWN};
+    struct crash_outcome crash;
 
-    obituary_write(&facts, &obituary);
-    ck_assert_int_eq(obituary.exit_code, 3);
-    ck_assert_int_eq(obituary.signal, 0);
+    crash_outcome_find(&facts, &crash);
+    ck_assert_int_eq(crash.exit_code, 3);
+    ck_assert_int_eq(crash.signal, 0);
     end.status = SIGABRT;
-    obituary_write(&facts, &obituary);
-    ck_assert_int_eq(obituary.exit_code, JOB_NO_EXIT_CODE);
-    ck_assert_int_eq(obituary.signal, SIGABRT);
+    crash_outcome_find(&facts, &crash);
+    ck_assert_int_eq(crash.exit_code, JOB_NO_EXIT_CODE);
+    ck_assert_int_eq(crash.signal, SIGABRT);
 }
 END_TEST
 
-Suite *obituary_suite(void)
+Suite *crash_outcome_suite(void)
 {
-    Suite *suite = suite_create("dispatcher/obituary");
-    TCase *cases = tcase_create("obituary");
+    Suite *suite = suite_create("dispatcher/crash_outcome");
+    TCase *cases = tcase_create("crash_outcome");
 
     tcase_add_loop_test(cases, the_end_of_a_worker_is_told_to_its_job, 0, COUNT_OF(ends));
     tcase_add_test(cases, a_code_and_a_signal_exclude_each_other);
