@@ -18,7 +18,7 @@
 #include "dispatcher/company.h"
 #include "dispatcher/conclude.h"
 #include "dispatcher/handout.h"
-#include "dispatcher/mix.h"
+#include "dispatcher/interleave.h"
 #include "dispatcher/results.h"
 #include "dispatcher/room.h"
 #include "dispatcher/state.h"
@@ -138,7 +138,7 @@ bool exchange_take_in(struct dispatcher *dispatcher, const struct job_list *jobs
                       struct error *err)
 {
     const bool is_mixed = !is_of_one_queue(jobs);
-    AUTO_FREE size_t *order = is_mixed ? mix_order(jobs) : NULL;
+    AUTO_FREE size_t *order = is_mixed ? interleave_order(jobs) : NULL;
 
     if (is_mixed && !order)
         return error_no_memory(err);

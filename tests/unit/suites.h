@@ -124,7 +124,7 @@ Suite *url_suite(void);
 
 /* dispatcher */
 Suite *crash_outcome_suite(void);
-Suite *mix_suite(void);
+Suite *interleave_suite(void);
 Suite *on_dead_suite(void);
 Suite *outbox_suite(void);
 Suite *queues_suite(void);
