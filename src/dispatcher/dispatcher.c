@@ -22,7 +22,6 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "dispatcher/aside.h"
-#include "dispatcher/backing.h"
 #include "dispatcher/conclude.h"
 #include "dispatcher/exchange.h"
 #include "dispatcher/handout.h"
@@ -31,6 +30,7 @@
 #include "dispatcher/results.h"
 #include "dispatcher/starts.h"
 #include "dispatcher/state.h"
+#include "dispatcher/store_handle.h"
 #include "process/process.h"
 #include "process/scoreboard.h"
 #include "process/start_board.h"
@@ -192,7 +192,7 @@ static bool look_for_held(struct dispatcher *dispatcher, struct error *err)
  * the store after this look, so it is looked once more in a while. */
 static bool recover(struct dispatcher *dispatcher, struct error *err)
 {
-    if (!backing_watch_bell(dispatcher, err) || !look_for_held(dispatcher, err))
+    if (!store_handle_watch_bell(dispatcher, err) || !look_for_held(dispatcher, err))
         return false;
     dispatcher->has_recovered = true;
     if (!dispatcher->wants_recovery)
@@ -213,7 +213,7 @@ static bool bear_outage(struct dispatcher *dispatcher, struct error *err)
 {
     if (!outage_may_pass(err))
         return false;
-    backing_leave_bell(dispatcher);
+    store_handle_leave_bell(dispatcher);
     dispatcher->retry_at = outage_note(&dispatcher->outage, err);
     loop_set_timer(dispatcher->process->loop, &dispatcher->retry_timer, dispatcher->retry_at);
     return true;
@@ -236,7 +236,7 @@ static bool keep_store(struct dispatcher *dispatcher, struct error *err)
         return true;
     if (dispatcher->retry_at > clock_boot())
         return true;
-    if (!backing_open(dispatcher, err)) {
+    if (!store_handle_open(dispatcher, err)) {
         if (!is_unusable(err))
             return bear_outage(dispatcher, err);
         log_error("store_unusable", "error=%s", err->text);
@@ -270,7 +270,7 @@ static bool look_after_store(struct dispatcher *dispatcher, struct error *err)
     if (!dispatcher->doubts_bell)
         return true;
     dispatcher->doubts_bell = false;
-    backing_publish(dispatcher);
+    store_handle_publish(dispatcher);
     return store_check_bell(dispatcher->store, err);
 }
 
@@ -470,7 +470,7 @@ static bool set_up(struct dispatcher *dispatcher, struct error *err)
 
 static void clean_up(struct dispatcher *dispatcher)
 {
-    backing_close(dispatcher);
+    store_handle_close(dispatcher);
     outbox_done(&dispatcher->outbox);
     held_jobs_done(&dispatcher->held_jobs);
     queues_done(&dispatcher->queues);

@@ -1,7 +1,7 @@
 /*
- * backing.c - the dispatcher's handle of the store, and its bell.
+ * store_handle.c - the dispatcher's handle of the store, and its bell.
  */
-#include "dispatcher/backing.h"
+#include "dispatcher/store_handle.h"
 
 #include "base/error.h"
 #include "base/log.h"
@@ -18,7 +18,7 @@ static void hear_bell(void *context, unsigned events)
     dispatcher->has_rung = true;
 }
 
-bool backing_watch_bell(struct dispatcher *dispatcher, struct error *err)
+bool store_handle_watch_bell(struct dispatcher *dispatcher, struct error *err)
 {
     int fd;
 
@@ -29,15 +29,15 @@ bool backing_watch_bell(struct dispatcher *dispatcher, struct error *err)
 }
 
 /* One that nobody answers would keep us awake. */
-void backing_leave_bell(struct dispatcher *dispatcher)
+void store_handle_leave_bell(struct dispatcher *dispatcher)
 {
     loop_unwatch(dispatcher->process->loop, &dispatcher->bell);
     dispatcher->has_rung = false;
 }
 
-void backing_close(struct dispatcher *dispatcher)
+void store_handle_close(struct dispatcher *dispatcher)
 {
-    backing_leave_bell(dispatcher);
+    store_handle_leave_bell(dispatcher);
     store_close(&dispatcher->store);
 }
 
@@ -57,7 +57,7 @@ static void tell_durability(struct store *store)
 }
 
 /* A new handle, also after an outage: a file that was replaced needs one. */
-bool backing_open(struct dispatcher *dispatcher, struct error *err)
+bool store_handle_open(struct dispatcher *dispatcher, struct error *err)
 {
     char caller[PROCESS_CALLER_SIZE];
     const struct store_options options = {
@@ -72,15 +72,15 @@ bool backing_open(struct dispatcher *dispatcher, struct error *err)
     dispatcher->clock.lease = dispatcher->config->pool.lease;
     if (!store_open(dispatcher->process->backend, &options, &store, err))
         return error_prefix(err, "open the store");
-    backing_close(dispatcher);
+    store_handle_close(dispatcher);
     dispatcher->store = store;
     if (!dispatcher->has_recovered)
         tell_durability(store);
-    backing_publish(dispatcher);
+    store_handle_publish(dispatcher);
     return true;
 }
 
-void backing_publish(struct dispatcher *dispatcher)
+void store_handle_publish(struct dispatcher *dispatcher)
 {
     const struct store_limits limits = {
         .max_payload = (size_t)dispatcher->config->max_payload,
