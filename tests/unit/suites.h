@@ -136,11 +136,11 @@ Suite *beat_suite(void);
 Suite *crontab_suite(void);
 Suite *offer_suite(void);
 Suite *periodic_suite(void);
+Suite *progress_sent_suite(void);
 Suite *promote_suite(void);
 Suite *reap_suite(void);
 Suite *services_suite(void);
 Suite *status_suite(void);
-Suite *told_suite(void);
 
 /* master */
 Suite *generation_suite(void);
