@@ -14,7 +14,6 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "config/config.h"
-#include "dispatcher/away.h"
 #include "dispatcher/company.h"
 #include "dispatcher/conclude.h"
 #include "dispatcher/handout.h"
@@ -85,9 +84,9 @@ static bool ask(struct dispatcher *dispatcher, size_t from, const struct reserva
 static bool let_go(struct dispatcher *dispatcher, size_t from, struct error *err)
 {
     log_hold();
-    const bool sifted = away_sift(dispatcher, from, err);
+    const bool kept_all = outbox_take_answers(dispatcher, from, err);
     log_release();
-    return sifted && results_forget(dispatcher, err);
+    return kept_all && results_forget(dispatcher, err);
 }
 
 static void measure(struct dispatcher *dispatcher, const struct job_list *jobs, usec_t clock_shift)
@@ -151,6 +150,17 @@ bool exchange_take_in(struct dispatcher *dispatcher, const struct job_list *jobs
     return handout_ring(dispatcher, err);
 }
 
+/* What a queue that was away may have reserved for us is to be looked for. */
+static bool tell_away(struct dispatcher *dispatcher, const struct error *why, struct error *err)
+{
+    bool any_back;
+    const bool answers = queues_tell_away(&dispatcher->queues, why, clock_boot(), &any_back, err);
+
+    if (any_back)
+        dispatcher->wants_recovery = true;
+    return answers;
+}
+
 /* Empties the outbox, takes in up to `room` jobs. */
 static bool settle_and_reserve(struct dispatcher *dispatcher, size_t room, struct error *err)
 {
@@ -168,7 +178,7 @@ static bool settle_and_reserve(struct dispatcher *dispatcher, size_t room, struc
     measure(dispatcher, &jobs, asked_at - now);
     return let_go(dispatcher, from, err) &&
            exchange_take_in(dispatcher, &jobs, asked_at + lease - lease / 3, err) &&
-           away_note(dispatcher, &away, err);
+           tell_away(dispatcher, &away, err);
 }
 
 /* What is about to be settled makes room in its queue before the same exchange reserves. */

@@ -3,8 +3,13 @@
  */
 #include "dispatcher/outbox.h"
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "dispatcher/held_jobs.h"
+#include "config/config.h"
+#include "dispatcher/conclude.h"
+#include "dispatcher/events.h"
+#include "dispatcher/state.h"
+#include "process/process.h"
 
 #include <stdlib.h>
 
@@ -156,6 +161,60 @@ void outbox_clear(struct outbox *outbox, size_t kept)
     arena_done(&outbox->arena);
     outbox->arena = (struct arena){0};
     outbox->count = outbox->kept = kept;
+}
+
+/* ---- answers ---- */
+
+/* As it was confirmed last; one that is not in the table nobody extends. */
+static bool has_lease_ended(const struct dispatcher *dispatcher, const struct held_job *held)
+{
+    usec_t end = held->kept_until;
+
+    if (!held->is_kept)
+        return false;
+    if (held->has_hold) {
+        const usec_t confirmed = lease_table_stop_at(dispatcher->process->leases, held->hold) +
+                                 dispatcher->config->pool.lease / 3;
+        end = confirmed > end ? confirmed : end;
+    }
+    return clock_boot() >= end;
+}
+
+static bool keep(struct dispatcher *dispatcher, size_t from, size_t to, struct error *err)
+{
+    struct held_job *held = dispatcher->outbox.jobs[from];
+
+    if (!held->is_kept) {
+        held->kept_until = clock_boot() + dispatcher->config->pool.lease;
+        queues_wake(&dispatcher->queues); /* its queue has to be asked to be seen as away */
+    }
+    return outbox_keep(&dispatcher->outbox, from, to, err);
+}
+
+/* All are gone through, whatever happens: a job that is let go must not stay in the outbox. */
+bool outbox_take_answers(struct dispatcher *dispatcher, size_t from, struct error *err)
+{
+    struct outbox *outbox = &dispatcher->outbox;
+    bool copied_all = true;
+    size_t kept = from;
+
+    for (size_t i = from; i < outbox->count; i++) {
+        struct held_job *held = outbox->jobs[i];
+        const bool is_over = settlement_is_over(outbox->verdicts[i]);
+
+        if (!is_over && !has_lease_ended(dispatcher, held)) {
+            copied_all = keep(dispatcher, i, kept++, err) && copied_all;
+            continue;
+        }
+        events_log(held, &outbox->settlements[i],
+                   is_over ? outbox->verdicts[i] : TH_E_LEASE_EXPIRED);
+        conclude_silently(dispatcher, held);
+    }
+    outbox_clear(outbox, kept);
+    outbox_turn(outbox, from);
+    if (from == 0)
+        outbox_wait(outbox, clock_boot());
+    return copied_all;
 }
 
 void outbox_done(struct outbox *outbox)

@@ -3,7 +3,9 @@
  *
  * They stay here until the store has answered: while it is away they are kept, and an exchange
  * whose answer was lost is repeated with the same tokens. Those that the store could not settle
- * when it settled others are the first in it, and go with an exchange now and then.
+ * when it settled others, because their queue is away or somebody's open transaction has a key that
+ * the job runs with, are the first in it. They go with an exchange now and then, until they are
+ * settled or their leases, which the heartbeater extends, have ended.
  */
 #ifndef DISPATCHER_OUTBOX_H
 #define DISPATCHER_OUTBOX_H
@@ -12,6 +14,7 @@
 #include "base/base.h"
 #include "job/settlement.h"
 
+struct dispatcher;
 struct error;
 struct held_job;
 
@@ -44,6 +47,10 @@ size_t outbox_fit(struct outbox *outbox, size_t from, size_t share);
 void outbox_shrink(struct outbox *outbox, size_t sent);
 /* One with so many was answered. */
 void outbox_grow(struct outbox *outbox, size_t sent);
+
+/* Those from `from` on have their verdicts. What is settled, or never will be, is told to people
+ * and let go; what the store could not settle now is kept. */
+bool outbox_take_answers(struct dispatcher *dispatcher, size_t from, struct error *err) MUST_CHECK;
 
 /* Makes the settlement `from` number `to`, one that is kept. What it points to is copied. */
 bool outbox_keep(struct outbox *outbox, size_t from, size_t to, struct error *err) MUST_CHECK;

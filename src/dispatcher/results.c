@@ -233,8 +233,30 @@ bool results_audit(struct dispatcher *dispatcher, struct error *err)
            damage_check(dispatcher, err);
 }
 
+/* Results of jobs that could not be settled yet are needed by the dispatcher after this one. They
+ * give way before a worker would have to wait with others: then only a dispatcher that dies now
+ * loses them. */
+static void hold_workers(struct dispatcher *dispatcher)
+{
+    const struct outbox *outbox = &dispatcher->outbox;
+    uint32_t serial;
+
+    for (struct worker_link *link = dispatcher->workers.first; link; link = link->next)
+        link->is_held = false;
+    for (size_t i = 0; i < outbox->kept; i++) {
+        if (!outbox->jobs[i]->has_hold)
+            continue;
+        lease_table_state(dispatcher->process->leases, outbox->jobs[i]->hold, &serial);
+        struct worker_link *link = workers_find(&dispatcher->workers, serial);
+
+        if (link && workers_have_room(&dispatcher->workers, link))
+            link->is_held = true;
+    }
+}
+
 bool results_forget(struct dispatcher *dispatcher, struct error *err)
 {
+    hold_workers(dispatcher);
     if (!workers_take_looked(&dispatcher->workers, err))
         return false;
     for (struct worker_link *link = dispatcher->workers.first, *next; link; link = next) {
