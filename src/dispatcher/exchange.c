@@ -102,12 +102,6 @@ static void measure(struct dispatcher *dispatcher, const struct job_list *jobs, 
     queues_conclude(&dispatcher->queues, clock_shift);
 }
 
-/* What comes so late is better given back than started: its lease is half over. */
-static bool is_late(const struct dispatcher *dispatcher, usec_t stop_at)
-{
-    return clock_boot() > stop_at - dispatcher->config->pool.lease / 6;
-}
-
 bool exchange_take_in_job(struct dispatcher *dispatcher, const struct job *job, usec_t stop_at,
                           struct error *err)
 {
@@ -120,7 +114,7 @@ bool exchange_take_in_job(struct dispatcher *dispatcher, const struct job *job, 
     if (job->stalls > 0)
         log_warning("job_stalled", "job=%s type=%s queue=%s stalls=%d", uuid_format(&job->id, id),
                     job->type, job->queue, job->stalls);
-    if (is_late(dispatcher, stop_at))
+    if (lease_is_half_over(stop_at, dispatcher->config->pool.lease, clock_boot()))
         return conclude_release(dispatcher, held, err);
     held->is_behind = job->stalls > 0 && handout_lose(dispatcher, &job->id);
     if (!conclude_early(dispatcher, held, job->payload, &concluded, err))
@@ -177,7 +171,7 @@ static bool settle_and_reserve(struct dispatcher *dispatcher, size_t room, struc
         return error_prefix(err, "settle %zu jobs and reserve %zu", dispatcher->outbox.count, room);
     measure(dispatcher, &jobs, asked_at - now);
     return let_go(dispatcher, from, err) &&
-           exchange_take_in(dispatcher, &jobs, asked_at + lease - lease / 3, err) &&
+           exchange_take_in(dispatcher, &jobs, lease_stop_at(asked_at + lease, lease), err) &&
            tell_away(dispatcher, &away, err);
 }
 

@@ -173,8 +173,9 @@ static bool has_lease_ended(const struct dispatcher *dispatcher, const struct he
     if (!held->is_kept)
         return false;
     if (held->has_hold) {
-        const usec_t confirmed = lease_table_stop_at(dispatcher->process->leases, held->hold) +
-                                 dispatcher->config->pool.lease / 3;
+        const usec_t stop_at = lease_table_stop_at(dispatcher->process->leases, held->hold);
+        const usec_t confirmed = lease_ends_at(stop_at, dispatcher->config->pool.lease);
+
         end = confirmed > end ? confirmed : end;
     }
     return clock_boot() >= end;

@@ -117,7 +117,7 @@ static bool take_in(struct dispatcher *dispatcher, const struct job *job, struct
     const usec_t lease = dispatcher->config->pool.lease;
     const usec_t left = store_lease_left(dispatcher->store, job->expires_at);
 
-    return exchange_take_in_job(dispatcher, job, clock_boot() + left - lease / 3, err);
+    return exchange_take_in_job(dispatcher, job, lease_stop_at(clock_boot() + left, lease), err);
 }
 
 bool recovery_run(struct dispatcher *dispatcher, struct error *err)

@@ -325,7 +325,7 @@ static bool exchange(struct beat *beat, struct store *store, struct bytes status
 
     if (!store_heartbeat(store, &heartbeat, store_now(store), beat->answers, &registered, err))
         return error_prefix(err, "extend %zu leases", beat->count);
-    if (!take_answers(beat, asked_at + lease_for - lease_for / 3, err) ||
+    if (!take_answers(beat, lease_stop_at(asked_at + lease_for, lease_for), err) ||
         !keep_registered(beat, registered, store, err))
         return false;
     if (status.data)
