@@ -7,7 +7,6 @@
 #include "config/plugin_id.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -20,21 +19,10 @@ static enum outcome_kind kind_of(const struct crash_facts *facts)
 {
     const struct worker_end *end = facts->end;
 
-    if (end->killed_for != KILL_NONE && end->killed_for != KILL_STOPPED &&
+    if (end->killed_for != STOP_NONE && end->killed_for != STOP_FROZEN &&
         !hold_equal(end->killed_hold, facts->hold))
         return OUTCOME_RELEASED;
-    switch (end->killed_for) {
-    case KILL_NONE:
-    case KILL_TIMEOUT:
-    case KILL_STOPPED:
-        return OUTCOME_FAILED;
-    case KILL_CANCEL:
-        return OUTCOME_CANCELLED;
-    case KILL_LOST_LEASE:
-    case KILL_DRAIN:
-        return OUTCOME_RELEASED;
-    }
-    abort(); /* a reason of no known kind */
+    return stop_reason_outcome(end->killed_for);
 }
 
 static const char *say_signal(int number, char text[CAUSE_SIZE])
@@ -53,10 +41,10 @@ static const char *say_cause(const struct crash_facts *facts, char text[CAUSE_SI
     const struct worker_end *end = facts->end;
     char duration[UNITS_TEXT_SIZE];
 
-    if (end->killed_for == KILL_TIMEOUT)
+    if (end->killed_for == STOP_TIMEOUT)
         snprintf(text, CAUSE_SIZE, "timed out after %s",
                  units_format_duration(facts->timeout, duration));
-    else if (end->killed_for == KILL_STOPPED)
+    else if (end->killed_for == STOP_FROZEN)
         snprintf(text, CAUSE_SIZE, "killed after a signal had stopped it");
     else if (WIFSIGNALED(end->status))
         say_signal(WTERMSIG(end->status), text);

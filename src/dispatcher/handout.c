@@ -270,7 +270,7 @@ bool handout_is_waited_for(const struct dispatcher *dispatcher)
     return census.waiting > 0 || census.unknown > 0;
 }
 
-static void want_halt(struct dispatcher *dispatcher, struct held_job *held, enum halt_reason reason)
+static void want_halt(struct dispatcher *dispatcher, struct held_job *held, enum stop_reason reason)
 {
     if (held->is_concluded || held->wants_halt)
         return;
@@ -287,7 +287,7 @@ static bool heed_flags(struct dispatcher *dispatcher, struct held_job *held, uns
     const bool lost = flags & LEASE_LOST;
 
     if (!lease_table_revoke(dispatcher->process->leases, held->hold)) {
-        want_halt(dispatcher, held, lost ? HALT_LOST_LEASE : HALT_CANCEL);
+        want_halt(dispatcher, held, lost ? STOP_LOST_LEASE : STOP_CANCEL);
         return true;
     }
     return lost ? conclude_release(dispatcher, held, err) /* if nobody else has it by now */
@@ -319,7 +319,7 @@ bool handout_lose(struct dispatcher *dispatcher, const struct uuid *job)
             conclude_silently(dispatcher, held); /* nobody has started it */
             continue;
         }
-        want_halt(dispatcher, held, HALT_LOST_LEASE);
+        want_halt(dispatcher, held, STOP_LOST_LEASE);
         any = true;
     }
     return any;
@@ -330,11 +330,11 @@ void handout_halt_all(struct dispatcher *dispatcher)
     struct held_job *held;
 
     for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));)
-        want_halt(dispatcher, held, HALT_DRAIN);
+        want_halt(dispatcher, held, STOP_DRAIN);
 }
 
 /* Told when its worker is known, and has room to listen. */
-static bool tell_halt(struct dispatcher *dispatcher, struct hold hold, enum halt_reason reason,
+static bool tell_halt(struct dispatcher *dispatcher, struct hold hold, enum stop_reason reason,
                       bool *told_out, struct error *err)
 {
     const struct halt halt = {.hold = hold, .reason = reason};
@@ -360,7 +360,7 @@ static bool halt_unknown(struct dispatcher *dispatcher, struct error *err)
     bool told;
 
     for (size_t i = 0; lease_table_next(dispatcher->process->leases, &i, &view);) {
-        if (!tell_halt(dispatcher, view.hold, HALT_DRAIN, &told, err))
+        if (!tell_halt(dispatcher, view.hold, STOP_DRAIN, &told, err))
             return false;
     }
     return true;

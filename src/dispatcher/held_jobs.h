@@ -39,7 +39,7 @@ struct held_job {
     bool is_kept;       /* and was sent, but could not be settled yet */
     usec_t kept_until;  /* boot time; its lease has ended then, unless it is extended */
     bool wants_halt, is_halted; /* its worker shall stop it; has been told */
-    enum halt_reason halt;
+    enum stop_reason halt;
     char names[]; /* type and queue of the job: one allocation for most jobs, and a small one */
 };
 

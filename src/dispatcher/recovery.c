@@ -78,7 +78,7 @@ static bool adopt_stray(struct dispatcher *dispatcher, const struct hold_view *v
         return error_no_memory(err);
     held_jobs_put(&dispatcher->held_jobs, held, view->hold);
     held->wants_halt = true;
-    held->halt = HALT_LOST_LEASE;
+    held->halt = STOP_LOST_LEASE;
     dispatcher->has_halts = true;
     return true;
 }

@@ -127,13 +127,13 @@ static bool conclude_crashed(struct dispatcher *dispatcher, const struct worker_
     };
     struct crash_outcome crash;
 
-    if (is_lost(dispatcher, held) || (held->wants_halt && held->halt == HALT_LOST_LEASE)) {
+    if (is_lost(dispatcher, held) || (held->wants_halt && held->halt == STOP_LOST_LEASE)) {
         conclude_silently(dispatcher, held);
         return true;
     }
     crash_outcome_find(&facts, &crash);
     const bool released = dispatcher->is_stopping || crash.kind == OUTCOME_RELEASED;
-    const bool cancelled = !released && held->wants_halt && held->halt == HALT_CANCEL;
+    const bool cancelled = !released && held->wants_halt && held->halt == STOP_CANCEL;
     const struct outcome outcome = {
         .kind = released    ? OUTCOME_RELEASED
                 : cancelled ? OUTCOME_CANCELLED

@@ -24,26 +24,19 @@
 #define LOOK_BUSY (50 * USEC_PER_MSEC)
 #define LOOK_SOON USEC_PER_MSEC
 
-/* As `reason` in the log. */
-static const char *const reason_names[] = {
-    [KILL_NONE] = "none",     [KILL_TIMEOUT] = "timeout",
-    [KILL_CANCEL] = "cancel", [KILL_LOST_LEASE] = "lost_lease",
-    [KILL_DRAIN] = "drain",   [KILL_STOPPED] = "stopped",
-};
-
-enum kill_reason overrun_reason(const struct overrun_facts *facts)
+enum stop_reason overrun_reason(const struct overrun_facts *facts)
 {
     const struct plugin_mark *mark = &facts->mark;
 
     if (mark->until != 0 && mark->until <= facts->now)
-        return KILL_TIMEOUT;
+        return STOP_TIMEOUT;
     if (hold_equal(mark->hold, HOLD_NONE))
-        return KILL_NONE; /* no job is at stake */
+        return STOP_NONE; /* no job is at stake */
     if ((facts->flags & LEASE_LOST) || facts->stop_at <= facts->now)
-        return KILL_LOST_LEASE;
+        return STOP_LOST_LEASE;
     if (facts->flags & LEASE_CANCELED)
-        return KILL_CANCEL;
-    return facts->is_stopping ? KILL_DRAIN : KILL_NONE;
+        return STOP_CANCEL;
+    return facts->is_stopping ? STOP_DRAIN : STOP_NONE;
 }
 
 usec_t overrun_grace(const struct overrun_facts *facts, const struct pool_config *pool)
@@ -65,7 +58,7 @@ static void tell(const struct child_seat *seat, const char *signal_name, int num
 
     log_warning("plugin_overrun", "name=%s pid=%d plugin=%s reason=%s signal=%s", seat->name,
                 (int)seat->pid, path ? plugin_id_name(path, name) : "-",
-                reason_names[seat->overrun.reason], signal_name);
+                stop_reason_name(seat->overrun.reason), signal_name);
     kill(seat->pid, number);
 }
 
@@ -101,11 +94,11 @@ static usec_t go_on(struct child_seat *seat, const struct overrun_facts *facts)
 
 static usec_t begin(struct child_seat *seat, const struct overrun_facts *facts)
 {
-    const enum kill_reason reason = overrun_reason(facts);
+    const enum stop_reason reason = overrun_reason(facts);
     const usec_t grace = overrun_grace(facts, &seat->master->config->pool);
 
     seat->overrun = (struct overrun){.reason = reason, .hold = facts->mark.hold};
-    if (reason == KILL_NONE)
+    if (reason == STOP_NONE)
         return end_of(facts);
     seat->overrun.kill_at = facts->now + grace;
     if (grace > 0)
@@ -127,7 +120,7 @@ static usec_t look_at(struct child_seat *seat, usec_t now)
         return 0;
     facts.stop_at = lease_table_stop_at(master->leases, facts.mark.hold);
     facts.flags = lease_table_flags(master->leases, facts.mark.hold);
-    if (seat->overrun.reason != KILL_NONE && hold_equal(seat->overrun.hold, facts.mark.hold))
+    if (seat->overrun.reason != STOP_NONE && hold_equal(seat->overrun.hold, facts.mark.hold))
         return go_on(seat, &facts);
     return begin(seat, &facts);
 }
@@ -164,7 +157,7 @@ void overrun_look(struct master *master)
 /* A plugin may have undone what makes TERM harmless. */
 static bool did_kill(const struct overrun *overrun, int status)
 {
-    return overrun->reason != KILL_NONE &&
+    return overrun->reason != STOP_NONE &&
            (overrun->is_killed || (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM));
 }
 
@@ -190,7 +183,7 @@ struct worker_end overrun_end_of(const struct child_seat *seat, int status)
         .status = status,
         .plugin =
             seat->number > 0 ? scoreboard_plugin(seat->master->scoreboard, seat->slot).plugin : 0,
-        .killed_for = was_killed ? overrun->reason : KILL_NONE,
+        .killed_for = was_killed ? overrun->reason : STOP_NONE,
         .killed_hold = was_killed ? overrun->hold : HOLD_NONE,
         .hold = seat->number > 0 ? hold_of(seat) : HOLD_NONE,
     };
@@ -200,5 +193,5 @@ void overrun_note_stopped(struct child_seat *seat)
 {
     if (seat->number > 0 && !seat->overrun.is_killed)
         seat->overrun =
-            (struct overrun){.reason = KILL_STOPPED, .hold = hold_of(seat), .is_killed = true};
+            (struct overrun){.reason = STOP_FROZEN, .hold = hold_of(seat), .is_killed = true};
 }

@@ -54,6 +54,7 @@ Suite *rate_suite(void);
 Suite *retry_suite(void);
 Suite *settlement_suite(void);
 Suite *state_suite(void);
+Suite *stop_reason_suite(void);
 Suite *why_suite(void);
 
 /* config */
