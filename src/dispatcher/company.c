@@ -18,7 +18,7 @@ static void count_job(struct dispatcher *dispatcher, const struct held_job *held
 {
     uint32_t serial;
 
-    if (held->is_concluded ||
+    if (held_job_is_concluded(held) ||
         lease_table_state(dispatcher->process->leases, held->hold, &serial) != HOLD_STARTED)
         return;
     struct worker_link *link = workers_find(&dispatcher->workers, serial);

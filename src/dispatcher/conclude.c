@@ -144,7 +144,7 @@ bool conclude_probes(struct dispatcher *dispatcher)
     bool any = false;
 
     for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
-        if (!held->is_probe || held->is_concluded)
+        if (!held->is_probe || held_job_is_concluded(held))
             continue;
         any = true;
         if (now - held->handed_at < PROBE_RUNS ||
@@ -260,7 +260,7 @@ bool conclude_early(struct dispatcher *dispatcher, struct held_job *held, struct
 void conclude_silently(struct dispatcher *dispatcher, struct held_job *held)
 {
     forget_probe(dispatcher, held);
-    if (held->has_hold) {
+    if (held_job_has_hold(held)) {
         lease_table_free(dispatcher->process->leases, held->hold);
         held_jobs_remove(&dispatcher->held_jobs, held);
     }

@@ -92,7 +92,7 @@ static bool set_right(struct dispatcher *dispatcher, struct held_job *held, stru
     held->wrong_since = 0;
     if (runner)
         lease_table_mend(dispatcher->process->leases, held->hold, runner->serial);
-    else if (held->is_stray)
+    else if (held->state == HELD_STRAY)
         conclude_silently(dispatcher, held);
     else
         return conclude_release(dispatcher, held, err);
@@ -106,7 +106,7 @@ bool damage_check(struct dispatcher *dispatcher, struct error *err)
     size_t mended = 0;
 
     for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
-        if (held->is_concluded || !is_wrong(dispatcher, held)) {
+        if (held_job_is_concluded(held) || !is_wrong(dispatcher, held)) {
             held->wrong_since = 0;
             continue;
         }
@@ -126,7 +126,7 @@ bool damage_check(struct dispatcher *dispatcher, struct error *err)
 
 static bool is_unknown(const struct dispatcher *dispatcher, const struct held_job *held)
 {
-    return held && !held->is_concluded &&
+    return held && !held_job_is_concluded(held) &&
            lease_table_state(dispatcher->process->leases, held->hold, NULL) == HOLD_UNKNOWN;
 }
 

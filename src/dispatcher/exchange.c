@@ -116,7 +116,8 @@ bool exchange_take_in_job(struct dispatcher *dispatcher, const struct job *job, 
                     job->type, job->queue, job->stalls);
     if (lease_is_half_over(stop_at, dispatcher->config->pool.lease, clock_boot()))
         return conclude_release(dispatcher, held, err);
-    held->is_behind = job->stalls > 0 && handout_lose(dispatcher, &job->id);
+    if (job->stalls > 0 && handout_lose(dispatcher, &job->id))
+        held_job_move(held, HELD_BEHIND);
     if (!conclude_early(dispatcher, held, job->payload, &concluded, err))
         return false;
     return concluded || handout_give(dispatcher, held, job->payload, stop_at, err);

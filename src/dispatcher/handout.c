@@ -50,34 +50,43 @@ static struct task task_of(const struct dispatcher *dispatcher, const struct hel
     };
 }
 
-static enum delivery pass_on(struct dispatcher *dispatcher, struct held_job *held,
-                             const struct task *task, struct error *err)
+/* How far it got. */
+static bool pass_on(struct dispatcher *dispatcher, const struct task *task,
+                    enum held_state *state_out, struct error *err)
 {
     struct rack *rack = dispatcher->process->rack;
 
-    held->is_racked = rack_put(rack, task);
-    if (held->is_racked)
-        return DELIVERY_DONE;
-    const enum delivery delivery = task_send(dispatcher->process->tasks, task, err);
-
-    if (delivery == DELIVERY_DONE)
+    *state_out = HELD_IN_RING;
+    if (rack_put(rack, task))
+        return true;
+    *state_out = HELD_UNSENT;
+    switch (task_send(dispatcher->process->tasks, task, err)) {
+    case DELIVERY_DONE:
+        *state_out = HELD_SENT;
         rack_note(rack, task);
-    return delivery;
+        return true;
+    case DELIVERY_NONE:
+        return true;
+    case DELIVERY_CLOSED:
+        return error_set(err, TH_E_INTERNAL, "the socket to the workers is closed");
+    case DELIVERY_FAILED:
+        break;
+    }
+    return false;
 }
 
 static bool send_task(struct dispatcher *dispatcher, struct held_job *held, struct bytes payload,
                       struct error *err)
 {
     const struct task task = task_of(dispatcher, held, payload);
-    const enum delivery delivery = pass_on(dispatcher, held, &task, err);
+    enum held_state state;
     char id[UUID_TEXT_SIZE];
 
-    held->is_sent = delivery == DELIVERY_DONE;
-    if (delivery == DELIVERY_FAILED)
+    if (!pass_on(dispatcher, &task, &state, err))
         return error_prefix(err, "hand out job %s", uuid_format(&held->job.id, id));
-    if (delivery == DELIVERY_CLOSED)
-        return error_set(err, TH_E_INTERNAL, "the socket to the workers is closed");
-    if (!held->is_sent) {
+    if (held->state != state)
+        held_job_move(held, state);
+    if (state == HELD_UNSENT) {
         dispatcher->has_unsent = true;
         return held_job_keep_payload(held, payload) || error_no_memory(err);
     }
@@ -120,15 +129,22 @@ bool handout_give(struct dispatcher *dispatcher, struct held_job *held, struct b
     held->number = ++dispatcher->held_jobs.newest;
     held->handed_at = clock_boot();
     held_jobs_put(&dispatcher->held_jobs, held, hold);
-    if (!held->is_behind)
+    if (held->state != HELD_BEHIND)
         return send_task(dispatcher, held, payload, err);
     dispatcher->has_unsent = true;
     return held_job_keep_payload(held, payload) || error_no_memory(err);
 }
 
+/* Whether we still decide what becomes of it. */
+static bool is_ours(const struct held_job *held)
+{
+    return !held_job_is_concluded(held) && held->state != HELD_STRAY;
+}
+
+/* For a worker to start it. */
 static bool is_waiting(const struct dispatcher *dispatcher, const struct held_job *held)
 {
-    return !held->is_concluded &&
+    return is_ours(held) &&
            lease_table_state(dispatcher->process->leases, held->hold, NULL) == HOLD_HANDED;
 }
 
@@ -139,18 +155,24 @@ static struct held_job *find_other(const struct dispatcher *dispatcher, const st
     struct held_job *held;
 
     for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
-        if (held != than && !held->is_concluded && uuid_compare(&held->job.id, job) == 0)
+        if (held != than && !held_job_is_concluded(held) && uuid_compare(&held->job.id, job) == 0)
             return held;
     }
     return NULL;
 }
 
-static void look_ahead(struct dispatcher *dispatcher, struct held_job *held)
+static bool is_behind(struct dispatcher *dispatcher, struct held_job *held)
 {
-    if (!held->is_behind)
-        return;
-    held->is_behind = find_other(dispatcher, &held->job.id, held) != NULL;
+    if (held->state != HELD_BEHIND)
+        return false;
     held->handed_at = clock_boot(); /* its wait for a worker begins when it is sent */
+    return find_other(dispatcher, &held->job.id, held) != NULL;
+}
+
+static bool is_to_be_sent(const struct dispatcher *dispatcher, const struct held_job *held)
+{
+    return (held->state == HELD_UNSENT || held->state == HELD_BEHIND) &&
+           is_waiting(dispatcher, held);
 }
 
 static bool send_rest(struct dispatcher *dispatcher, struct error *err)
@@ -158,16 +180,15 @@ static bool send_rest(struct dispatcher *dispatcher, struct error *err)
     struct held_job *held;
 
     for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
-        if (held->is_sent || !is_waiting(dispatcher, held))
+        if (!is_to_be_sent(dispatcher, held))
             continue;
-        look_ahead(dispatcher, held);
-        if (held->is_behind) {
+        if (is_behind(dispatcher, held)) {
             dispatcher->has_unsent = true;
             continue;
         }
         if (!send_task(dispatcher, held, held->job.payload, err))
             return false;
-        if (!held->is_sent)
+        if (held->state == HELD_UNSENT)
             return true;
     }
     return true;
@@ -203,7 +224,7 @@ bool handout_take_back(struct dispatcher *dispatcher, struct error *err)
 static bool is_lost(const struct held_job *held, usec_t age, uint64_t youngest_started,
                     size_t backlog)
 {
-    return held->is_sent && !held->is_racked && age >= LOST_AFTER &&
+    return held->state == HELD_SENT && age >= LOST_AFTER &&
            (backlog == 0 || held->number < youngest_started);
 }
 
@@ -252,7 +273,7 @@ bool handout_check(struct dispatcher *dispatcher, struct error *err)
     for (size_t i = 0; census.waiting > 0 && (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
         const usec_t age = now - held->handed_at;
 
-        if (age < LOST_AFTER || held->is_behind || !is_waiting(dispatcher, held))
+        if (age < LOST_AFTER || held->state == HELD_BEHIND || !is_waiting(dispatcher, held))
             continue;
         any_missed = any_missed || age >= WAIT_MAX;
         if ((age >= WAIT_MAX || is_lost(held, age, census.youngest_started, backlog)) &&
@@ -272,10 +293,9 @@ bool handout_is_waited_for(const struct dispatcher *dispatcher)
 
 static void want_halt(struct dispatcher *dispatcher, struct held_job *held, enum stop_reason reason)
 {
-    if (held->is_concluded || held->wants_halt)
+    if (held_job_is_concluded(held) || held->stop != STOP_NONE)
         return;
-    held->wants_halt = true;
-    held->halt = reason;
+    held->stop = reason;
     dispatcher->has_halts = true;
 }
 
@@ -301,7 +321,7 @@ bool handout_heed_flags(struct dispatcher *dispatcher, struct error *err)
     for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
         const unsigned flags = lease_table_flags(dispatcher->process->leases, held->hold);
 
-        if (flags != 0 && !held->is_concluded && !heed_flags(dispatcher, held, flags, err))
+        if (flags != 0 && is_ours(held) && !heed_flags(dispatcher, held, flags, err))
             return false;
     }
     return true;
@@ -313,7 +333,7 @@ bool handout_lose(struct dispatcher *dispatcher, const struct uuid *job)
     bool any = false;
 
     for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
-        if (held->is_concluded || uuid_compare(&held->job.id, job) != 0)
+        if (held_job_is_concluded(held) || uuid_compare(&held->job.id, job) != 0)
             continue;
         if (lease_table_revoke(dispatcher->process->leases, held->hold)) {
             conclude_silently(dispatcher, held); /* nobody has started it */
@@ -373,9 +393,9 @@ bool handout_tell_halts(struct dispatcher *dispatcher, struct error *err)
     if (!dispatcher->has_recovered)
         return !dispatcher->is_stopping || halt_unknown(dispatcher, err);
     for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
-        if (!held->wants_halt || held->is_halted || held->is_concluded)
+        if (held->stop == STOP_NONE || held->is_halted || held_job_is_concluded(held))
             continue;
-        if (!tell_halt(dispatcher, held->hold, held->halt, &held->is_halted, err))
+        if (!tell_halt(dispatcher, held->hold, held->stop, &held->is_halted, err))
             return false;
     }
     return true;

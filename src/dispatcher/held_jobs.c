@@ -11,6 +11,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* clang-format off */
+static const bool legal[HELD_STATES][HELD_STATES] = {
+    [HELD_RESERVED]  = {[HELD_BEHIND] = true, [HELD_UNSENT] = true, [HELD_IN_RING] = true,
+                        [HELD_SENT] = true, [HELD_CONCLUDED] = true},
+    [HELD_BEHIND]    = {[HELD_UNSENT] = true, [HELD_IN_RING] = true, [HELD_SENT] = true,
+                        [HELD_CONCLUDED] = true},
+    [HELD_UNSENT]    = {[HELD_IN_RING] = true, [HELD_SENT] = true, [HELD_CONCLUDED] = true},
+    [HELD_IN_RING]   = {[HELD_CONCLUDED] = true},
+    [HELD_SENT]      = {[HELD_CONCLUDED] = true},
+    [HELD_CONCLUDED] = {[HELD_KEPT] = true},
+};
+/* clang-format on */
+
+bool held_state_may_change(enum held_state from, enum held_state to)
+{
+    return legal[from][to];
+}
+
+void held_job_move(struct held_job *held, enum held_state to)
+{
+    assert(held_state_may_change(held->state, to));
+    held->state = to;
+}
+
 bool held_jobs_init(struct held_jobs *jobs, size_t capacity, struct error *err)
 {
     *jobs = (struct held_jobs){.by_entry = calloc(capacity, sizeof(struct held_job *)),
@@ -75,6 +99,7 @@ struct held_job *held_job_new(const struct config *config, const struct job *job
 
     if (!held)
         return NULL;
+    held->hold = HOLD_NONE;
     copy_job(held, job);
     held->handler = handler_match(config, job->type);
     held->limits = limits_of(config, job, held->handler);
@@ -90,7 +115,8 @@ struct held_job *held_job_new_stray(const struct held_lease *lease)
 
     if (!held)
         return NULL;
-    held->is_stray = true;
+    held->state = HELD_STRAY;
+    held->hold = HOLD_NONE;
     held->job.id = lease->job;
     held->job.token = lease->token;
     return held;
@@ -113,8 +139,7 @@ bool held_job_keep_payload(struct held_job *held, struct bytes payload)
 
 void held_jobs_put(struct held_jobs *jobs, struct held_job *held, struct hold hold)
 {
-    assert(!jobs->by_entry[hold.entry] && !held->has_hold);
-    held->has_hold = true;
+    assert(!jobs->by_entry[hold.entry] && !held_job_has_hold(held));
     held->hold = hold;
     jobs->by_entry[hold.entry] = held;
     jobs->count++;
@@ -124,9 +149,9 @@ void held_jobs_put(struct held_jobs *jobs, struct held_job *held, struct hold ho
 
 void held_jobs_remove(struct held_jobs *jobs, struct held_job *held)
 {
-    assert(jobs->by_entry[held->hold.entry] == held && held->has_hold);
+    assert(held_job_has_hold(held) && jobs->by_entry[held->hold.entry] == held);
     jobs->by_entry[held->hold.entry] = NULL;
-    held->has_hold = false;
+    held->hold = HOLD_NONE;
     if (--jobs->count == 0)
         jobs->extent = 0;
 }
@@ -153,16 +178,18 @@ struct held_job *held_jobs_next(const struct held_jobs *jobs, size_t *position)
 static void count_one(struct held_jobs_census *census, const struct held_job *held,
                       enum hold_state state)
 {
-    census->concluded += held->is_concluded && !held->is_kept;
-    if (state == HOLD_HANDED && !held->is_concluded) {
+    const bool is_open = !held_job_is_concluded(held);
+
+    census->concluded += held->state == HELD_CONCLUDED;
+    if (state == HOLD_HANDED && is_open) {
         census->waiting++;
         if (census->oldest_waiting == 0 || held->handed_at < census->oldest_waiting)
             census->oldest_waiting = held->handed_at;
     }
-    census->unknown += state == HOLD_UNKNOWN && !held->is_concluded;
+    census->unknown += state == HOLD_UNKNOWN && is_open;
     if (state != HOLD_STARTED && state != HOLD_FINISHED)
         return;
-    if (!held->is_concluded && state == HOLD_STARTED)
+    if (is_open && state == HOLD_STARTED)
         census->running++;
     if (held->number > census->youngest_started)
         census->youngest_started = held->number;

@@ -43,7 +43,7 @@ bool outbox_add(struct outbox *outbox, struct held_job *held, const struct settl
 {
     if (outbox->count == outbox->capacity && !grow(outbox))
         return error_no_memory(err);
-    held->is_concluded = true;
+    held_job_move(held, HELD_CONCLUDED);
     outbox->settlements[outbox->count] = *settlement;
     outbox->jobs[outbox->count] = held;
     outbox->count++;
@@ -142,7 +142,8 @@ bool outbox_keep(struct outbox *outbox, size_t from, size_t to, struct error *er
     struct held_job *held = outbox->jobs[from];
     struct settlement settlement = outbox->settlements[from];
 
-    if (!held->is_kept) {
+    if (held->state != HELD_KEPT) {
+        held_job_move(held, HELD_KEPT);
         settlement.error = arena_text(&held->arena, settlement.error);
         settlement.run.error = arena_text(&held->arena, settlement.run.error);
         settlement.result = arena_bytes(&held->arena, settlement.result);
@@ -150,7 +151,6 @@ bool outbox_keep(struct outbox *outbox, size_t from, size_t to, struct error *er
         settlement.progress_text = arena_text(&held->arena, settlement.progress_text);
         settlement.on_dead = copy_on_dead(&held->arena, settlement.on_dead);
     }
-    held->is_kept = true;
     outbox->settlements[to] = settlement;
     outbox->jobs[to] = held;
     return !held->arena.failed || error_no_memory(err);
@@ -170,9 +170,9 @@ static bool has_lease_ended(const struct dispatcher *dispatcher, const struct he
 {
     usec_t end = held->kept_until;
 
-    if (!held->is_kept)
+    if (held->state != HELD_KEPT)
         return false;
-    if (held->has_hold) {
+    if (held_job_has_hold(held)) {
         const usec_t stop_at = lease_table_stop_at(dispatcher->process->leases, held->hold);
         const usec_t confirmed = lease_ends_at(stop_at, dispatcher->config->pool.lease);
 
@@ -185,7 +185,7 @@ static bool keep(struct dispatcher *dispatcher, size_t from, size_t to, struct e
 {
     struct held_job *held = dispatcher->outbox.jobs[from];
 
-    if (!held->is_kept) {
+    if (held->state != HELD_KEPT) {
         held->kept_until = clock_boot() + dispatcher->config->pool.lease;
         queues_wake(&dispatcher->queues); /* its queue has to be asked to be seen as away */
     }
@@ -221,7 +221,7 @@ bool outbox_take_answers(struct dispatcher *dispatcher, size_t from, struct erro
 void outbox_done(struct outbox *outbox)
 {
     for (size_t i = 0; i < outbox->count; i++) {
-        if (!outbox->jobs[i]->has_hold)
+        if (!held_job_has_hold(outbox->jobs[i]))
             held_job_free(outbox->jobs[i]);
     }
     arena_done(&outbox->arena);

@@ -44,7 +44,7 @@ static bool is_known(const struct dispatcher *dispatcher, const struct job *job)
     struct held_job *held;
 
     for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
-        if (!held->is_stray && is_same(&held->job, &job->id, &job->token))
+        if (held->state != HELD_STRAY && is_same(&held->job, &job->id, &job->token))
             return true;
     }
     for (size_t i = 0; i < dispatcher->outbox.count; i++) {
@@ -61,7 +61,7 @@ static bool adopt_ours(struct dispatcher *dispatcher, const struct hold_view *vi
 
     if (!held)
         return error_no_memory(err);
-    held->is_sent = true; /* if it was not, it is given back like one that was lost */
+    held_job_move(held, HELD_SENT); /* if it was not, it is given back like one that was lost */
     held->handed_at = clock_boot();
     held_jobs_put(&dispatcher->held_jobs, held, view->hold);
     if (held->handler && held->handler->on_dead.type && !held_job_keep_payload(held, job->payload))
@@ -77,8 +77,7 @@ static bool adopt_stray(struct dispatcher *dispatcher, const struct hold_view *v
     if (!held)
         return error_no_memory(err);
     held_jobs_put(&dispatcher->held_jobs, held, view->hold);
-    held->wants_halt = true;
-    held->halt = STOP_LOST_LEASE;
+    held->stop = STOP_LOST_LEASE;
     dispatcher->has_halts = true;
     return true;
 }

@@ -21,7 +21,7 @@
 
 static bool is_lost(const struct dispatcher *dispatcher, const struct held_job *held)
 {
-    return held->is_stray ||
+    return held->state == HELD_STRAY ||
            (lease_table_flags(dispatcher->process->leases, held->hold) & LEASE_LOST);
 }
 
@@ -62,7 +62,7 @@ static bool take_in(struct dispatcher *dispatcher, struct worker_link *link, str
 {
     struct held_job *held = held_jobs_find(&dispatcher->held_jobs, result->hold);
 
-    if (!held || held->is_concluded)
+    if (!held || held_job_is_concluded(held))
         return true;
     if (!has(dispatcher, link, held)) {
         error_set(err, TH_E_INTERNAL, "it gave the result of a job that it does not have");
@@ -127,13 +127,13 @@ static bool conclude_crashed(struct dispatcher *dispatcher, const struct worker_
     };
     struct crash_outcome crash;
 
-    if (is_lost(dispatcher, held) || (held->wants_halt && held->halt == STOP_LOST_LEASE)) {
+    if (is_lost(dispatcher, held) || held->stop == STOP_LOST_LEASE) {
         conclude_silently(dispatcher, held);
         return true;
     }
     crash_outcome_find(&facts, &crash);
     const bool released = dispatcher->is_stopping || crash.kind == OUTCOME_RELEASED;
-    const bool cancelled = !released && held->wants_halt && held->halt == STOP_CANCEL;
+    const bool cancelled = !released && held->stop == STOP_CANCEL;
     const struct outcome outcome = {
         .kind = released    ? OUTCOME_RELEASED
                 : cancelled ? OUTCOME_CANCELLED
@@ -163,7 +163,7 @@ static bool conclude_worker(struct dispatcher *dispatcher, struct worker_link *l
 
     link->is_concluded = true;
     for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
-        if (held->is_concluded)
+        if (held_job_is_concluded(held))
             continue;
         lease_table_state(dispatcher->process->leases, held->hold, &serial);
         if (serial != link->serial)
@@ -216,9 +216,9 @@ static bool end_audit(struct dispatcher *dispatcher, struct error *err)
     struct held_job *held;
 
     for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
-        if (!held->is_finished || held->is_concluded)
+        if (!held->is_finished || held_job_is_concluded(held))
             continue;
-        if (held->is_stray)
+        if (held->state == HELD_STRAY)
             conclude_silently(dispatcher, held);
         else if (!conclude_job(dispatcher, held, &outcome, err))
             return false;
@@ -244,7 +244,7 @@ static void hold_workers(struct dispatcher *dispatcher)
     for (struct worker_link *link = dispatcher->workers.first; link; link = link->next)
         link->is_held = false;
     for (size_t i = 0; i < outbox->kept; i++) {
-        if (!outbox->jobs[i]->has_hold)
+        if (!held_job_has_hold(outbox->jobs[i]))
             continue;
         lease_table_state(dispatcher->process->leases, outbox->jobs[i]->hold, &serial);
         struct worker_link *link = workers_find(&dispatcher->workers, serial);
