@@ -68,13 +68,13 @@ struct company company_count(struct dispatcher *dispatcher, size_t running)
         company.spare += room_to_join(link->running, link->limit);
     }
     if (company.idle > 0)
-        dispatcher->is_crowded = false;
-    if (dispatcher->is_crowded)
+        dispatcher->workers.is_crowded = false;
+    if (dispatcher->workers.is_crowded)
         company.spare = 0;
     return company;
 }
 
 void company_note_missed(struct dispatcher *dispatcher)
 {
-    dispatcher->is_crowded = true;
+    dispatcher->workers.is_crowded = true;
 }

@@ -152,7 +152,7 @@ static bool tell_away(struct dispatcher *dispatcher, const struct error *why, st
     const bool answers = queues_tell_away(&dispatcher->queues, why, clock_boot(), &any_back, err);
 
     if (any_back)
-        dispatcher->wants_recovery = true;
+        dispatcher_add(dispatcher, CHORE_RECOVER);
     return answers;
 }
 
@@ -193,7 +193,7 @@ static void open_queues(struct dispatcher *dispatcher)
 
 static size_t room_now(struct dispatcher *dispatcher)
 {
-    if (dispatcher->is_paused || dispatcher->is_draining || !queues_may_give(&dispatcher->queues))
+    if (dispatcher->state != DISPATCHER_SERVING || !queues_may_give(&dispatcher->queues))
         return 0;
     const struct held_jobs_census census =
         held_jobs_count(&dispatcher->held_jobs, dispatcher->process->leases);

@@ -87,7 +87,7 @@ static bool send_task(struct dispatcher *dispatcher, struct held_job *held, stru
     if (held->state != state)
         held_job_move(held, state);
     if (state == HELD_UNSENT) {
-        dispatcher->has_unsent = true;
+        dispatcher_add(dispatcher, CHORE_SEND_REST);
         return held_job_keep_payload(held, payload) || error_no_memory(err);
     }
     dispatcher->unrung++;
@@ -131,7 +131,7 @@ bool handout_give(struct dispatcher *dispatcher, struct held_job *held, struct b
     held_jobs_put(&dispatcher->held_jobs, held, hold);
     if (held->state != HELD_BEHIND)
         return send_task(dispatcher, held, payload, err);
-    dispatcher->has_unsent = true;
+    dispatcher_add(dispatcher, CHORE_SEND_REST);
     return held_job_keep_payload(held, payload) || error_no_memory(err);
 }
 
@@ -183,7 +183,7 @@ static bool send_rest(struct dispatcher *dispatcher, struct error *err)
         if (!is_to_be_sent(dispatcher, held))
             continue;
         if (is_behind(dispatcher, held)) {
-            dispatcher->has_unsent = true;
+            dispatcher_add(dispatcher, CHORE_SEND_REST);
             continue;
         }
         if (!send_task(dispatcher, held, held->job.payload, err))
@@ -196,9 +196,8 @@ static bool send_rest(struct dispatcher *dispatcher, struct error *err)
 
 bool handout_send_rest(struct dispatcher *dispatcher, struct error *err)
 {
-    const bool has_unsent = dispatcher->has_unsent;
+    const bool has_unsent = dispatcher_take(dispatcher, CHORE_SEND_REST);
 
-    dispatcher->has_unsent = false; /* until one finds no room again */
     return (!has_unsent || send_rest(dispatcher, err)) && handout_ring(dispatcher, err);
 }
 
@@ -296,7 +295,7 @@ static void want_halt(struct dispatcher *dispatcher, struct held_job *held, enum
     if (held_job_is_concluded(held) || held->stop != STOP_NONE)
         return;
     held->stop = reason;
-    dispatcher->has_halts = true;
+    dispatcher_add(dispatcher, CHORE_TELL_HALTS);
 }
 
 static bool heed_flags(struct dispatcher *dispatcher, struct held_job *held, unsigned flags,
@@ -318,6 +317,8 @@ bool handout_heed_flags(struct dispatcher *dispatcher, struct error *err)
 {
     struct held_job *held;
 
+    if (!dispatcher_take(dispatcher, CHORE_HEED_FLAGS))
+        return true;
     for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
         const unsigned flags = lease_table_flags(dispatcher->process->leases, held->hold);
 
@@ -369,7 +370,7 @@ static bool tell_halt(struct dispatcher *dispatcher, struct hold hold, enum stop
     const enum delivery delivery = halt_send(link->socket, &halt, err);
     *told_out = delivery == DELIVERY_DONE;
     if (delivery == DELIVERY_NONE)
-        dispatcher->has_halts = true; /* not now: with the next turn */
+        dispatcher_add(dispatcher, CHORE_TELL_HALTS); /* not now: with the next turn */
     return delivery != DELIVERY_FAILED;
 }
 
@@ -390,8 +391,10 @@ bool handout_tell_halts(struct dispatcher *dispatcher, struct error *err)
 {
     struct held_job *held;
 
-    if (!dispatcher->has_recovered)
-        return !dispatcher->is_stopping || halt_unknown(dispatcher, err);
+    if (!dispatcher_take(dispatcher, CHORE_TELL_HALTS))
+        return true;
+    if (dispatcher->store_state == STORE_UNSEEN)
+        return dispatcher->state != DISPATCHER_STOPPING || halt_unknown(dispatcher, err);
     for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
         if (held->stop == STOP_NONE || held->is_halted || held_job_is_concluded(held))
             continue;

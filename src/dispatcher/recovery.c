@@ -25,6 +25,8 @@
 #include "process/process.h"
 #include "store/store.h"
 
+#define LOOK_INTERVAL (5 * USEC_PER_SEC)
+
 static bool is_same(const struct job *job, const struct uuid *id, const struct lease_token *token)
 {
     return uuid_compare(&job->id, id) == 0 && lease_token_equal(&job->token, token);
@@ -78,7 +80,7 @@ static bool adopt_stray(struct dispatcher *dispatcher, const struct hold_view *v
         return error_no_memory(err);
     held_jobs_put(&dispatcher->held_jobs, held, view->hold);
     held->stop = STOP_LOST_LEASE;
-    dispatcher->has_halts = true;
+    dispatcher_add(dispatcher, CHORE_TELL_HALTS);
     return true;
 }
 
@@ -119,7 +121,7 @@ static bool take_in(struct dispatcher *dispatcher, const struct job *job, struct
     return exchange_take_in_job(dispatcher, job, lease_stop_at(clock_boot() + left, lease), err);
 }
 
-bool recovery_run(struct dispatcher *dispatcher, struct error *err)
+static bool look(struct dispatcher *dispatcher, bool is_again, struct error *err)
 {
     CLEANUP(job_list_done) struct job_list leased = {0};
     size_t found = 0;
@@ -135,7 +137,32 @@ bool recovery_run(struct dispatcher *dispatcher, struct error *err)
         if (!take_in(dispatcher, &leased.items[i], err))
             return false;
     }
-    if (leased.count > 0 && (found > 0 || !dispatcher->wants_recovery))
+    if (leased.count > 0 && (found > 0 || !is_again))
         log_info("jobs_recovered", "held=%zu unknown=%zu", leased.count, found);
     return true;
+}
+
+bool recovery_run(struct dispatcher *dispatcher, struct error *err)
+{
+    const bool may_wait = dispatcher_holds_nothing(dispatcher);
+    const bool saw_all = look(dispatcher, false, err);
+
+    if (!saw_all && !(may_wait && outage_may_pass(err)))
+        return false;
+    if (saw_all)
+        dispatcher->recover_at = clock_boot() + LOOK_INTERVAL;
+    dispatcher_add(dispatcher, CHORE_RECOVER);
+    return true;
+}
+
+bool recovery_repeat(struct dispatcher *dispatcher, struct error *err)
+{
+    if (queues_miss_any(&dispatcher->queues) || clock_boot() < dispatcher->recover_at ||
+        !dispatcher_take(dispatcher, CHORE_RECOVER))
+        return true;
+    dispatcher->recover_at = clock_boot() + LOOK_INTERVAL;
+    if (look(dispatcher, true, err))
+        return true;
+    dispatcher_add(dispatcher, CHORE_RECOVER);
+    return outage_may_pass(err);
 }

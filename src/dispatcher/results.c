@@ -132,7 +132,8 @@ static bool conclude_crashed(struct dispatcher *dispatcher, const struct worker_
         return true;
     }
     crash_outcome_find(&facts, &crash);
-    const bool released = dispatcher->is_stopping || crash.kind == OUTCOME_RELEASED;
+    const bool released =
+        dispatcher->state == DISPATCHER_STOPPING || crash.kind == OUTCOME_RELEASED;
     const bool cancelled = !released && held->stop == STOP_CANCEL;
     const struct outcome outcome = {
         .kind = released    ? OUTCOME_RELEASED

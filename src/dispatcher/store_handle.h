@@ -9,18 +9,17 @@
 struct dispatcher;
 struct error;
 
-/* A new handle instead of the one that there may be. The first one of a process tells people what
- * the store may lose. */
-bool store_handle_open(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
+/* Opens a store that does not answer when it is time to try, and finds out what this pool holds.
+ * The first time it does the master is told that we are ready, and people what the store may lose.
+ */
+bool store_handle_keep(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 void store_handle_close(struct dispatcher *dispatcher);
 
-/* Keeps max_payload and idempotency_window in the store, for producers that see no config. Jobs run
- * without it, so a store that takes no writes now is no reason to wait: it is to be called again.
- */
-void store_handle_publish(struct dispatcher *dispatcher);
+/* After a call that failed. True when it may get better: it is tried again, with growing delay. */
+bool store_handle_lose(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 
-/* While the store answers, its bell wakes the dispatcher. */
-bool store_handle_watch_bell(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
-void store_handle_leave_bell(struct dispatcher *dispatcher);
+/* Hears its bell, which wakes the dispatcher while the store answers, and proves now and then that
+ * it still would. */
+bool store_handle_tend(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 
 #endif

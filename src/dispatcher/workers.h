@@ -38,6 +38,7 @@ struct workers {
     struct trays *trays;
     struct worker_link *first; /* owned */
     struct worker_link *index[WORKERS_INDEX];
+    bool is_crowded; /* jobs wait that can join none of those that run */
 };
 
 /* A worker was started; `socket` is ours from here on. */

@@ -53,7 +53,7 @@ static const struct {
         redis_class_suite, redis_cluster_suite, redis_names_suite, redis_record_suite,
         redis_show_suite, scheme_suite, scratch_suite, sqlstate_suite, timekeeper_suite, url_suite}},
     {"dispatcher", {
-        crash_outcome_suite, held_jobs_suite, interleave_suite, on_dead_suite, outbox_suite, queues_suite, room_suite,
+        crash_outcome_suite, dispatcher_state_suite, held_jobs_suite, interleave_suite, on_dead_suite, outbox_suite, queues_suite, room_suite,
         starts_suite}},
     {"periodic", {
         beat_suite, crontab_suite, offer_suite, periodic_suite, progress_sent_suite, promote_suite, reap_suite,

@@ -125,6 +125,7 @@ Suite *url_suite(void);
 
 /* dispatcher */
 Suite *crash_outcome_suite(void);
+Suite *dispatcher_state_suite(void);
 Suite *held_jobs_suite(void);
 Suite *interleave_suite(void);
 Suite *on_dead_suite(void);
