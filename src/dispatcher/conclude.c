@@ -8,7 +8,6 @@
  */
 #include "dispatcher/conclude.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -20,7 +19,6 @@
 #include "dispatcher/state.h"
 #include "job/aside.h"
 #include "process/process.h"
-#include "store/store.h"
 
 #include <stdio.h>
 
@@ -79,7 +77,7 @@ static void forget_probe(struct dispatcher *dispatcher, struct held_job *held)
 bool conclude_job(struct dispatcher *dispatcher, struct held_job *held,
                   const struct outcome *outcome, struct error *err)
 {
-    const usec_t now = store_now(dispatcher->store);
+    const usec_t now = dispatcher->now.store;
     const struct settlement_rules rules = rules_of(dispatcher, held);
 
     forget_probe(dispatcher, held);
@@ -115,7 +113,7 @@ static void say_start_failed(const struct dispatcher *dispatcher, const struct h
 /* What could not be started is set aside with its error, for people; the run is kept. */
 static void set_aside(struct dispatcher *dispatcher, struct held_job *held, struct outcome *outcome)
 {
-    const usec_t now = store_now(dispatcher->store);
+    const usec_t now = dispatcher->now.store;
     struct start *start = start_of(dispatcher, held);
     const bool is_first = starts_note_failure(start, held->is_probe, outcome->error, now);
 
@@ -139,7 +137,7 @@ static void note_start(struct dispatcher *dispatcher, struct held_job *held)
 
 bool conclude_probes(struct dispatcher *dispatcher)
 {
-    const usec_t now = clock_boot();
+    const usec_t now = dispatcher->now.boot;
     struct held_job *held;
     bool any = false;
 
@@ -220,7 +218,7 @@ static bool conclude_unstartable(struct dispatcher *dispatcher, struct held_job 
 static bool conclude_by_advice(struct dispatcher *dispatcher, struct held_job *held,
                                bool *concluded_out, struct error *err)
 {
-    const usec_t now = store_now(dispatcher->store);
+    const usec_t now = dispatcher->now.store;
 
     *concluded_out = true;
     switch (starts_ask(start_of(dispatcher, held), held->job.due, now)) {
@@ -242,7 +240,7 @@ static bool conclude_by_advice(struct dispatcher *dispatcher, struct held_job *h
 bool conclude_early(struct dispatcher *dispatcher, struct held_job *held, struct bytes payload,
                     bool *concluded_out, struct error *err)
 {
-    const usec_t now = store_now(dispatcher->store);
+    const usec_t now = dispatcher->now.store;
     struct settlement settlement;
 
     if (held->handler && held->handler->on_dead.type && !held_job_keep_payload(held, payload))
@@ -264,5 +262,5 @@ void conclude_silently(struct dispatcher *dispatcher, struct held_job *held)
         lease_table_free(dispatcher->process->leases, held->hold);
         held_jobs_remove(&dispatcher->held_jobs, held);
     }
-    held_job_free(held);
+    held_jobs_give_back(&dispatcher->held_jobs, held);
 }

@@ -213,8 +213,8 @@ static bool has_time(const struct dispatcher *dispatcher)
 {
     if (dispatcher->state != DISPATCHER_SERVING || clock_boot() >= dispatcher->last_exchange + PACE)
         return false;
-    return held_jobs_count(&dispatcher->held_jobs, dispatcher->process->leases).waiting >=
-           workers_count(&dispatcher->workers);
+    return held_jobs_have_waiting(&dispatcher->held_jobs, dispatcher->process->leases,
+                                  workers_count(&dispatcher->workers));
 }
 
 static bool exchange(struct dispatcher *dispatcher, enum rest *rest_out, struct error *err)
@@ -292,6 +292,7 @@ static bool turn(struct dispatcher *dispatcher, enum rest *rest_out, struct erro
         return true;
     if (dispatcher->store_state == STORE_UNSEEN)
         return handout_tell_halts(dispatcher, err) && check_end(dispatcher, err);
+    dispatcher_read_clocks(dispatcher);
     if (!serve_workers(dispatcher, err) || !serve_store(dispatcher, rest_out, err))
         return false;
     set_check(dispatcher);

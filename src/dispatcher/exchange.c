@@ -105,7 +105,7 @@ static void measure(struct dispatcher *dispatcher, const struct job_list *jobs, 
 bool exchange_take_in_job(struct dispatcher *dispatcher, const struct job *job, usec_t stop_at,
                           struct error *err)
 {
-    struct held_job *held = held_job_new(dispatcher->config, job);
+    struct held_job *held = held_job_new(&dispatcher->held_jobs, dispatcher->config, job);
     char id[UUID_TEXT_SIZE];
     bool concluded = false;
 
@@ -114,7 +114,7 @@ bool exchange_take_in_job(struct dispatcher *dispatcher, const struct job *job, 
     if (job->stalls > 0)
         log_warning("job_stalled", "job=%s type=%s queue=%s stalls=%d", uuid_format(&job->id, id),
                     job->type, job->queue, job->stalls);
-    if (lease_is_half_over(stop_at, dispatcher->config->pool.lease, clock_boot()))
+    if (lease_is_half_over(stop_at, dispatcher->config->pool.lease, dispatcher->now.boot))
         return conclude_release(dispatcher, held, err);
     if (job->stalls > 0 && handout_lose(dispatcher, &job->id))
         held_job_move(held, HELD_BEHIND);
@@ -149,7 +149,8 @@ bool exchange_take_in(struct dispatcher *dispatcher, const struct job_list *jobs
 static bool tell_away(struct dispatcher *dispatcher, const struct error *why, struct error *err)
 {
     bool any_back;
-    const bool answers = queues_tell_away(&dispatcher->queues, why, clock_boot(), &any_back, err);
+    const bool answers =
+        queues_tell_away(&dispatcher->queues, why, dispatcher->now.boot, &any_back, err);
 
     if (any_back)
         dispatcher_add(dispatcher, CHORE_RECOVER);
@@ -170,6 +171,7 @@ static bool settle_and_reserve(struct dispatcher *dispatcher, size_t room, struc
     dispatcher->last_exchange = asked_at;
     if (!ask(dispatcher, from, &wanted, now, &jobs, err))
         return error_prefix(err, "settle %zu jobs and reserve %zu", dispatcher->outbox.count, room);
+    dispatcher_read_clocks(dispatcher);
     measure(dispatcher, &jobs, asked_at - now);
     return let_go(dispatcher, from, err) &&
            exchange_take_in(dispatcher, &jobs, lease_stop_at(asked_at + lease, lease), err) &&

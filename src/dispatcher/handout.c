@@ -8,7 +8,6 @@
  */
 #include "dispatcher/handout.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "config/config.h"
@@ -21,7 +20,6 @@
 #include "process/process.h"
 #include "process/rack.h"
 #include "process/tray.h"
-#include "store/store.h"
 
 #include <string.h>
 
@@ -44,7 +42,7 @@ static struct task task_of(const struct dispatcher *dispatcher, const struct hel
         .max_attempts = held->limits.max_attempts,
         .execution = job->executions,
         .timeout = held->limits.timeout,
-        .clock_offset = store_now(dispatcher->store) - clock_wall(),
+        .clock_offset = dispatcher->now.offset,
         .is_json = job->encoding == JOB_JSON,
         .payload = payload,
     };
@@ -127,7 +125,7 @@ bool handout_give(struct dispatcher *dispatcher, struct held_job *held, struct b
     if (!lease_table_hand(dispatcher->process->leases, &lease, stop_at, &hold))
         return conclude_release(dispatcher, held, err);
     held->number = ++dispatcher->held_jobs.newest;
-    held->handed_at = clock_boot();
+    held->handed_at = dispatcher->now.boot;
     held_jobs_put(&dispatcher->held_jobs, held, hold);
     if (held->state != HELD_BEHIND)
         return send_task(dispatcher, held, payload, err);
@@ -165,7 +163,7 @@ static bool is_behind(struct dispatcher *dispatcher, struct held_job *held)
 {
     if (held->state != HELD_BEHIND)
         return false;
-    held->handed_at = clock_boot(); /* its wait for a worker begins when it is sent */
+    held->handed_at = dispatcher->now.boot; /* its wait for a worker begins when it is sent */
     return find_other(dispatcher, &held->job.id, held) != NULL;
 }
 
@@ -263,7 +261,7 @@ bool handout_check(struct dispatcher *dispatcher, struct error *err)
     const struct held_jobs_census census =
         held_jobs_count(&dispatcher->held_jobs, dispatcher->process->leases);
     const size_t backlog = census.waiting > 0 ? task_backlog(dispatcher->process->tasks) : 0;
-    const usec_t now = clock_boot();
+    const usec_t now = dispatcher->now.boot;
     struct held_job *held;
     bool any_missed = false;
 

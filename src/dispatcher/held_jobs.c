@@ -46,22 +46,32 @@ void held_jobs_done(struct held_jobs *jobs)
 {
     for (size_t i = 0; jobs->by_entry && i < jobs->capacity; i++)
         held_job_free(jobs->by_entry[i]);
+    for (struct held_job *held = jobs->spare, *next; held; held = next) {
+        next = held->next_spare;
+        held_job_free(held);
+    }
     free(jobs->by_entry);
     *jobs = (struct held_jobs){0};
+}
+
+/* A damaged record may have a longer one than anybody could enqueue. */
+static const char *copy_name(struct held_job *held, char place[JOB_NAME_MAX + 1], const char *name)
+{
+    const size_t size = strlen(name) + 1;
+
+    if (size > JOB_NAME_MAX + 1)
+        return arena_text(&held->arena, name);
+    memcpy(place, name, size);
+    return place;
 }
 
 /* What settling needs; the rest is the store's. */
 static void copy_job(struct held_job *held, const struct job *job)
 {
-    const size_t type_size = strlen(job->type) + 1;
-    char *type = held->names, *queue = held->names + type_size;
-
-    memcpy(type, job->type, type_size);
-    memcpy(queue, job->queue, strlen(job->queue) + 1);
     held->job = (struct job){
         .id = job->id,
-        .type = type,
-        .queue = queue,
+        .type = copy_name(held, held->type, job->type),
+        .queue = copy_name(held, held->queue, job->queue),
         .encoding = job->encoding,
         .timeout = job->timeout,
         .max_attempts = job->max_attempts,
@@ -92,31 +102,42 @@ static struct job_limits limits_of(const struct config *config, const struct job
     return job_limits_resolve(job, &own, &defaults);
 }
 
-struct held_job *held_job_new(const struct config *config, const struct job *job)
+/* In no lease table; NULL when out of memory. */
+static struct held_job *take_blank(struct held_jobs *jobs, enum held_state state)
 {
-    struct held_job *held =
-        calloc(1, sizeof *held + strlen(job->type) + 1 + strlen(job->queue) + 1);
+    struct held_job *held = jobs->spare;
+
+    if (held)
+        jobs->spare = held->next_spare;
+    else
+        held = malloc(sizeof *held);
+    if (held)
+        *held = (struct held_job){.state = state, .hold = HOLD_NONE};
+    return held;
+}
+
+struct held_job *held_job_new(struct held_jobs *jobs, const struct config *config,
+                              const struct job *job)
+{
+    struct held_job *held = take_blank(jobs, HELD_RESERVED);
 
     if (!held)
         return NULL;
-    held->hold = HOLD_NONE;
     copy_job(held, job);
     held->handler = handler_match(config, job->type);
     held->limits = limits_of(config, job, held->handler);
     if (!held->arena.failed)
         return held;
-    held_job_free(held);
+    held_jobs_give_back(jobs, held);
     return NULL;
 }
 
-struct held_job *held_job_new_stray(const struct held_lease *lease)
+struct held_job *held_job_new_stray(struct held_jobs *jobs, const struct held_lease *lease)
 {
-    struct held_job *held = calloc(1, sizeof *held);
+    struct held_job *held = take_blank(jobs, HELD_STRAY);
 
     if (!held)
         return NULL;
-    held->state = HELD_STRAY;
-    held->hold = HOLD_NONE;
     held->job.id = lease->job;
     held->job.token = lease->token;
     return held;
@@ -128,6 +149,14 @@ void held_job_free(struct held_job *held)
         return;
     arena_done(&held->arena);
     free(held);
+}
+
+void held_jobs_give_back(struct held_jobs *jobs, struct held_job *held)
+{
+    assert(!held_job_has_hold(held));
+    arena_done(&held->arena);
+    held->next_spare = jobs->spare;
+    jobs->spare = held;
 }
 
 bool held_job_keep_payload(struct held_job *held, struct bytes payload)
@@ -175,17 +204,24 @@ struct held_job *held_jobs_next(const struct held_jobs *jobs, size_t *position)
     return NULL;
 }
 
+bool held_jobs_have_waiting(const struct held_jobs *jobs, const struct lease_table *leases,
+                            size_t count)
+{
+    const struct held_job *held;
+
+    for (size_t i = 0; count > 0 && (held = held_jobs_next(jobs, &i));)
+        count -= !held_job_is_concluded(held) &&
+                 lease_table_state(leases, held->hold, NULL) == HOLD_HANDED;
+    return count == 0;
+}
+
 static void count_one(struct held_jobs_census *census, const struct held_job *held,
                       enum hold_state state)
 {
     const bool is_open = !held_job_is_concluded(held);
 
     census->concluded += held->state == HELD_CONCLUDED;
-    if (state == HOLD_HANDED && is_open) {
-        census->waiting++;
-        if (census->oldest_waiting == 0 || held->handed_at < census->oldest_waiting)
-            census->oldest_waiting = held->handed_at;
-    }
+    census->waiting += state == HOLD_HANDED && is_open;
     census->unknown += state == HOLD_UNKNOWN && is_open;
     if (state != HOLD_STARTED && state != HOLD_FINISHED)
         return;

@@ -3,9 +3,11 @@
  *
  * Where one stands with us:
  *
- *                .-> behind --.            .-> in_ring -.
- *   reserved ----+            +-> unsent --+            +-> concluded --> kept
- *                `------------'            `-> sent ----'
+ *                .---------------------.
+ *                |                     v
+ *   reserved ----+---> unsent ---> in_ring, sent ---> concluded ---> kept
+ *                |       ^             ^
+ *                `---> behind ---------'
  *
  *   from                    to                       by
  *   -                       reserved                 held_job_new(): exchange.c, recovery.c
@@ -66,8 +68,9 @@ struct held_job {
     const struct handler_config *handler; /* NULL: there is none for its type */
     struct job_limits limits;             /* resolved */
     struct job job;                       /* its payload only as long as somebody may need it */
-    struct arena arena; /* owns what `job` points to besides the two names below */
-    char names[]; /* type and queue of the job: one allocation for most jobs, and a small one */
+    struct arena arena;                   /* owns what `job` points to besides the names below */
+    char type[JOB_NAME_MAX + 1], queue[JOB_NAME_MAX + 1]; /* of the job, unless they are too long */
+    struct held_job *next_spare;
 };
 
 struct held_jobs {
@@ -76,17 +79,23 @@ struct held_jobs {
     size_t extent; /* no job is at this entry or above */
     size_t count;  /* of those with a hold */
     uint64_t newest;
+    struct held_job *spare; /* owned; what was given back is used again: no allocation per job */
 };
 
 bool held_jobs_init(struct held_jobs *jobs, size_t capacity, struct error *err) MUST_CHECK;
 void held_jobs_done(struct held_jobs *jobs);
 
 /* Of a reserved job, its payload left out. NULL when out of memory. */
-struct held_job *held_job_new(const struct config *config, const struct job *job) MUST_CHECK;
+struct held_job *held_job_new(struct held_jobs *jobs, const struct config *config,
+                              const struct job *job) MUST_CHECK;
 
 /* One for a run that nobody knows the job of. */
-struct held_job *held_job_new_stray(const struct held_lease *lease) MUST_CHECK;
+struct held_job *held_job_new_stray(struct held_jobs *jobs,
+                                    const struct held_lease *lease) MUST_CHECK;
 void held_job_free(struct held_job *held);
+
+/* Instead of freeing it; it is in no lease table any more. */
+void held_jobs_give_back(struct held_jobs *jobs, struct held_job *held);
 
 /* The one way to another state; it has to be a legal one. */
 void held_job_move(struct held_job *held, enum held_state to);
@@ -116,6 +125,10 @@ struct held_job *held_jobs_find(const struct held_jobs *jobs, struct hold hold);
 /* The next one with a hold from *position on; NULL: no more. */
 struct held_job *held_jobs_next(const struct held_jobs *jobs, size_t *position);
 
+/* Whether so many wait for a worker at least: looks no further than it has to. */
+bool held_jobs_have_waiting(const struct held_jobs *jobs, const struct lease_table *leases,
+                            size_t count);
+
 /* How they stand, by the lease table. */
 struct held_jobs_census {
     size_t waiting;   /* handed out, not started */
@@ -123,7 +136,6 @@ struct held_jobs_census {
     size_t concluded; /* and about to be settled */
     size_t unknown;   /* whether somebody runs them */
     uint64_t youngest_started;
-    usec_t oldest_waiting; /* boot time at which it was handed out; 0: none waits */
 };
 struct held_jobs_census held_jobs_count(const struct held_jobs *jobs,
                                         const struct lease_table *leases);

@@ -59,12 +59,12 @@ static bool is_known(const struct dispatcher *dispatcher, const struct job *job)
 static bool adopt_ours(struct dispatcher *dispatcher, const struct hold_view *view,
                        const struct job *job, struct error *err)
 {
-    struct held_job *held = held_job_new(dispatcher->config, job);
+    struct held_job *held = held_job_new(&dispatcher->held_jobs, dispatcher->config, job);
 
     if (!held)
         return error_no_memory(err);
     held_job_move(held, HELD_SENT); /* if it was not, it is given back like one that was lost */
-    held->handed_at = clock_boot();
+    held->handed_at = dispatcher->now.boot;
     held_jobs_put(&dispatcher->held_jobs, held, view->hold);
     if (held->handler && held->handler->on_dead.type && !held_job_keep_payload(held, job->payload))
         return error_no_memory(err);
@@ -74,7 +74,7 @@ static bool adopt_ours(struct dispatcher *dispatcher, const struct hold_view *vi
 static bool adopt_stray(struct dispatcher *dispatcher, const struct hold_view *view,
                         struct error *err)
 {
-    struct held_job *held = held_job_new_stray(&view->lease);
+    struct held_job *held = held_job_new_stray(&dispatcher->held_jobs, &view->lease);
 
     if (!held)
         return error_no_memory(err);
@@ -128,6 +128,7 @@ static bool look(struct dispatcher *dispatcher, bool is_again, struct error *err
 
     if (!store_held(dispatcher->store, dispatcher->process->pool, &leased, err))
         return error_prefix(err, "ask what this pool holds");
+    dispatcher_read_clocks(dispatcher);
     if (!adopt_table(dispatcher, &leased, err))
         return false;
     for (size_t i = 0; i < leased.count; i++) {

@@ -15,7 +15,6 @@
 #include "process/message.h"
 #include "process/process.h"
 #include "process/tray.h"
-#include "store/store.h"
 
 #include <sys/wait.h>
 
@@ -142,7 +141,7 @@ static bool conclude_crashed(struct dispatcher *dispatcher, const struct worker_
         .error = arena_text(&dispatcher->outbox.arena, crash.error),
         .run = {.worker = link->number,
                 .started_at = held->job.started_at,
-                .wall = store_now(dispatcher->store) - held->job.started_at,
+                .wall = dispatcher->now.store - held->job.started_at,
                 .exit_code = crash.exit_code,
                 .signal = crash.signal},
     };

@@ -3,7 +3,9 @@
  */
 #include "dispatcher/state.h"
 
+#include "base/clock.h"
 #include "process/process.h"
+#include "store/store.h"
 
 #include <assert.h>
 
@@ -65,6 +67,17 @@ bool dispatcher_take(struct dispatcher *dispatcher, enum chore what)
 
     dispatcher->chores &= ~(unsigned)what;
     return is_there;
+}
+
+void dispatcher_read_clocks(struct dispatcher *dispatcher)
+{
+    const usec_t store = store_now(dispatcher->store);
+
+    dispatcher->now = (struct moment){
+        .boot = clock_boot(),
+        .store = store,
+        .offset = store - clock_wall(),
+    };
 }
 
 bool dispatcher_holds_nothing(const struct dispatcher *dispatcher)

@@ -72,11 +72,21 @@ enum chore {
     CHORE_SEND_REST = 1 << 7,  /* a task waits for room in the socket */
 };
 
+/* One reading of the clocks, when a turn begins and when the store has answered: what is done with
+ * a thousand jobs in between needs no thousand readings. What depends on when exactly something was
+ * asked reads a clock itself. */
+struct moment {
+    usec_t boot;
+    usec_t store;  /* by the database's clock */
+    usec_t offset; /* of the database's clock from this machine's */
+};
+
 struct dispatcher {
     struct process *process;
     const struct config *config;
     enum dispatcher_state state; /* changed by dispatcher_enter() alone */
     unsigned chores;             /* set of enum chore */
+    struct moment now;
 
     enum store_state store_state; /* changed by dispatcher_note_store() alone */
     struct store *store;          /* owned; NULL until it was opened */
@@ -122,6 +132,9 @@ void dispatcher_end(struct dispatcher *dispatcher, int exit_code);
 void dispatcher_add(struct dispatcher *dispatcher, enum chore what);
 /* Whether it is to be done; from here on it is not. */
 bool dispatcher_take(struct dispatcher *dispatcher, enum chore what);
+
+/* Into dispatcher->now. There has to be a store. */
+void dispatcher_read_clocks(struct dispatcher *dispatcher);
 
 /* Neither we nor a dispatcher before us have handed out anything that is not settled. */
 bool dispatcher_holds_nothing(const struct dispatcher *dispatcher);

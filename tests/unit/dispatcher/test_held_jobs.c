@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <signal.h>
+#include <string.h>
 
 /* ---- states ---- */
 
@@ -93,7 +94,7 @@ static void tear_down(void)
 static struct held_job *put(uint32_t entry, uint32_t generation)
 {
     const struct job job = {.type = "a.type", .queue = "a.queue"};
-    struct held_job *held = held_job_new(&config, &job);
+    struct held_job *held = held_job_new(&jobs, &config, &job);
 
     ck_assert_ptr_nonnull(held);
     ck_assert(!held_job_has_hold(held));
@@ -126,6 +127,22 @@ START_TEST(a_held_job_has_its_own_copy_of_names)
 }
 END_TEST
 
+START_TEST(a_name_that_is_too_long_is_kept_as_it_is)
+{
+    char name[2 * JOB_NAME_MAX];
+
+    memset(name, 'a', sizeof name);
+    name[sizeof name - 1] = '\0';
+    const struct job job = {.type = name, .queue = name};
+    struct held_job *held = held_job_new(&jobs, &config, &job);
+
+    ck_assert_ptr_nonnull(held);
+    ck_assert_str_eq(held->job.type, name);
+    ck_assert_str_eq(held->job.queue, name);
+    held_jobs_give_back(&jobs, held);
+}
+END_TEST
+
 START_TEST(all_are_gone_through_in_the_order_of_their_entries)
 {
     struct held_job *last = put(3, 1), *first = put(0, 1);
@@ -134,6 +151,44 @@ START_TEST(all_are_gone_through_in_the_order_of_their_entries)
     ck_assert_ptr_eq(held_jobs_next(&jobs, &position), first);
     ck_assert_ptr_eq(held_jobs_next(&jobs, &position), last);
     ck_assert_ptr_null(held_jobs_next(&jobs, &position));
+}
+END_TEST
+
+START_TEST(what_is_given_back_is_used_again_and_blank)
+{
+    struct held_job *held = put(1, 1);
+
+    held_jobs_remove(&jobs, held);
+    held->is_probe = true;
+    held_job_move(held, HELD_CONCLUDED);
+    held_jobs_give_back(&jobs, held);
+    ck_assert_ptr_eq(put(2, 1), held);
+    ck_assert(!held->is_probe);
+    ck_assert_int_eq(held->state, HELD_RESERVED);
+}
+END_TEST
+
+START_TEST(those_that_wait_for_a_worker_are_counted)
+{
+    const struct held_lease lease = {0};
+    struct lease_table *leases;
+    struct hold holds[3];
+    struct error err;
+
+    ck_assert(lease_table_open(4, &leases, &err));
+    for (size_t i = 0; i < COUNT_OF(holds); i++) {
+        ck_assert(lease_table_hand(leases, &lease, USEC_PER_SEC, &holds[i]));
+        put(holds[i].entry, holds[i].generation);
+    }
+    ck_assert(held_jobs_have_waiting(&jobs, leases, 3));
+    ck_assert(!held_jobs_have_waiting(&jobs, leases, 4));
+    ck_assert(lease_table_start(leases, holds[1], 7));
+    ck_assert(held_jobs_have_waiting(&jobs, leases, 2));
+    ck_assert(!held_jobs_have_waiting(&jobs, leases, 3));
+    const struct held_jobs_census census = held_jobs_count(&jobs, leases);
+    ck_assert_uint_eq(census.waiting, 2);
+    ck_assert_uint_eq(census.running, 1);
+    lease_table_close(&leases);
 }
 END_TEST
 
@@ -153,7 +208,10 @@ Suite *held_jobs_suite(void)
     tcase_add_checked_fixture(table, set_up, tear_down);
     tcase_add_test(table, a_job_is_found_by_its_hold_as_long_as_it_has_it);
     tcase_add_test(table, a_held_job_has_its_own_copy_of_names);
+    tcase_add_test(table, a_name_that_is_too_long_is_kept_as_it_is);
     tcase_add_test(table, all_are_gone_through_in_the_order_of_their_entries);
+    tcase_add_test(table, what_is_given_back_is_used_again_and_blank);
+    tcase_add_test(table, those_that_wait_for_a_worker_are_counted);
     suite_add_tcase(suite, table);
     return suite;
 }
