@@ -105,7 +105,7 @@ bool aside_look(struct dispatcher *dispatcher, struct error *err)
     CLEANUP(aside_list_done) struct aside_list types = {0};
     const usec_t now = store_now(dispatcher->store);
 
-    if (dispatcher->is_paused || dispatcher->is_draining || dispatcher->queues.count == 0 ||
+    if (dispatcher->state != DISPATCHER_SERVING || dispatcher->queues.count == 0 ||
         clock_boot() < dispatcher->look_at)
         return true;
     dispatcher->look_at = 0;

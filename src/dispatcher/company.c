@@ -9,20 +9,20 @@
 #include "process/process.h"
 
 /* One whose handler is not known any more is run by a worker that takes nothing new. */
-static size_t concurrency_of(const struct flight *flight)
+static size_t concurrency_of(const struct held_job *held)
 {
-    return flight->handler ? (size_t)flight->handler->concurrency : 1;
+    return held->handler ? (size_t)held->handler->concurrency : 1;
 }
 
-static void count_flight(struct dispatcher *dispatcher, const struct flight *flight)
+static void count_job(struct dispatcher *dispatcher, const struct held_job *held)
 {
     uint32_t serial;
 
-    if (flight->is_concluded ||
-        lease_table_state(dispatcher->process->leases, flight->hold, &serial) != HOLD_STARTED)
+    if (held_job_is_concluded(held) ||
+        lease_table_state(dispatcher->process->leases, held->hold, &serial) != HOLD_STARTED)
         return;
     struct worker_link *link = workers_find(&dispatcher->workers, serial);
-    const size_t concurrency = concurrency_of(flight);
+    const size_t concurrency = concurrency_of(held);
 
     if (!link)
         return;
@@ -31,14 +31,14 @@ static void count_flight(struct dispatcher *dispatcher, const struct flight *fli
     link->running++;
 }
 
-static void count_flights(struct dispatcher *dispatcher)
+static void count_jobs(struct dispatcher *dispatcher)
 {
-    const struct flight *flight;
+    const struct held_job *held;
 
     for (struct worker_link *link = dispatcher->workers.first; link; link = link->next)
         link->running = link->limit = 0;
-    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));)
-        count_flight(dispatcher, flight);
+    for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));)
+        count_job(dispatcher, held);
 }
 
 /* Whether any handler lets a worker have several jobs. */
@@ -60,7 +60,7 @@ struct company company_count(struct dispatcher *dispatcher, size_t running)
         company.idle = workers > running ? workers - running : 0;
         return company;
     }
-    count_flights(dispatcher);
+    count_jobs(dispatcher);
     for (const struct worker_link *link = dispatcher->workers.first; link; link = link->next) {
         if (link->has_ended)
             continue;
@@ -68,13 +68,13 @@ struct company company_count(struct dispatcher *dispatcher, size_t running)
         company.spare += room_to_join(link->running, link->limit);
     }
     if (company.idle > 0)
-        dispatcher->is_crowded = false;
-    if (dispatcher->is_crowded)
+        dispatcher->workers.is_crowded = false;
+    if (dispatcher->workers.is_crowded)
         company.spare = 0;
     return company;
 }
 
 void company_note_missed(struct dispatcher *dispatcher)
 {
-    dispatcher->is_crowded = true;
+    dispatcher->workers.is_crowded = true;
 }

@@ -1,5 +1,5 @@
 /*
- * conclude.h - how a flight ends: an outcome becomes a settlement in the outbox.
+ * conclude.h - how a held job ends: an outcome becomes a settlement in the outbox.
  */
 #ifndef DISPATCHER_CONCLUDE_H
 #define DISPATCHER_CONCLUDE_H
@@ -9,25 +9,25 @@
 struct bytes;
 struct dispatcher;
 struct error;
-struct flight;
+struct held_job;
 struct job;
 struct outcome;
 struct result;
 
 /* A result came from a worker; what it points to is the outbox's. */
-bool conclude_result(struct dispatcher *dispatcher, struct flight *flight, struct result *result,
+bool conclude_result(struct dispatcher *dispatcher, struct held_job *held, struct result *result,
                      struct error *err) MUST_CHECK;
 
 /* Any other end. */
-bool conclude_flight(struct dispatcher *dispatcher, struct flight *flight,
-                     const struct outcome *outcome, struct error *err) MUST_CHECK;
+bool conclude_job(struct dispatcher *dispatcher, struct held_job *held,
+                  const struct outcome *outcome, struct error *err) MUST_CHECK;
 
 /* Given back by us who never started it: nothing is counted, also if its lease has ended. */
-bool conclude_release(struct dispatcher *dispatcher, struct flight *flight,
+bool conclude_release(struct dispatcher *dispatcher, struct held_job *held,
                       struct error *err) MUST_CHECK;
 
 /* For a job that has just been reserved: *concluded_out when it must not be run, or not now. */
-bool conclude_early(struct dispatcher *dispatcher, struct flight *flight, struct bytes payload,
+bool conclude_early(struct dispatcher *dispatcher, struct held_job *held, struct bytes payload,
                     bool *concluded_out, struct error *err) MUST_CHECK;
 
 /* A probe that runs has answered its question long before its result comes. True when any is out.
@@ -35,6 +35,6 @@ bool conclude_early(struct dispatcher *dispatcher, struct flight *flight, struct
 bool conclude_probes(struct dispatcher *dispatcher);
 
 /* Without a word to the store: the job is not ours any more. */
-void conclude_silently(struct dispatcher *dispatcher, struct flight *flight);
+void conclude_silently(struct dispatcher *dispatcher, struct held_job *held);
 
 #endif

@@ -16,11 +16,11 @@
 /* For a worker that has lost its slot as well to end: it may be the one that runs the job. */
 #define LONG_PATIENCE (10 * USEC_PER_SEC)
 
-static bool is_wrong(const struct dispatcher *dispatcher, const struct flight *flight)
+static bool is_wrong(const struct dispatcher *dispatcher, const struct held_job *held)
 {
     uint32_t serial;
 
-    switch (lease_table_state(dispatcher->process->leases, flight->hold, &serial)) {
+    switch (lease_table_state(dispatcher->process->leases, held->hold, &serial)) {
     case HOLD_HANDED:
         return false;
     case HOLD_STARTED:
@@ -85,37 +85,36 @@ static usec_t patience(const struct dispatcher *dispatcher)
     return PATIENCE;
 }
 
-static bool set_right(struct dispatcher *dispatcher, struct flight *flight, struct error *err)
+static bool set_right(struct dispatcher *dispatcher, struct held_job *held, struct error *err)
 {
-    const struct worker_link *runner = find_runner(dispatcher, flight->hold);
+    const struct worker_link *runner = find_runner(dispatcher, held->hold);
 
-    flight->wrong_since = 0;
+    held->wrong_since = 0;
     if (runner)
-        lease_table_mend(dispatcher->process->leases, flight->hold, runner->serial);
-    else if (flight->is_stray)
-        conclude_silently(dispatcher, flight);
+        lease_table_mend(dispatcher->process->leases, held->hold, runner->serial);
+    else if (held->state == HELD_STRAY)
+        conclude_silently(dispatcher, held);
     else
-        return conclude_release(dispatcher, flight, err);
+        return conclude_release(dispatcher, held, err);
     return true;
 }
 
 bool damage_check(struct dispatcher *dispatcher, struct error *err)
 {
     const usec_t now = clock_boot();
-    struct flight *flight;
+    struct held_job *held;
     size_t mended = 0;
 
-    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
-        if (flight->is_concluded || !is_wrong(dispatcher, flight)) {
-            flight->wrong_since = 0;
+    for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
+        if (held_job_is_concluded(held) || !is_wrong(dispatcher, held)) {
+            held->wrong_since = 0;
             continue;
         }
-        if (flight->wrong_since == 0)
-            flight->wrong_since = now;
-        if (now - flight->wrong_since < PATIENCE ||
-            now - flight->wrong_since < patience(dispatcher))
+        if (held->wrong_since == 0)
+            held->wrong_since = now;
+        if (now - held->wrong_since < PATIENCE || now - held->wrong_since < patience(dispatcher))
             continue;
-        if (!set_right(dispatcher, flight, err))
+        if (!set_right(dispatcher, held, err))
             return false;
         mended++;
     }
@@ -125,24 +124,24 @@ bool damage_check(struct dispatcher *dispatcher, struct error *err)
     return true;
 }
 
-static bool is_unknown(const struct dispatcher *dispatcher, const struct flight *flight)
+static bool is_unknown(const struct dispatcher *dispatcher, const struct held_job *held)
 {
-    return flight && !flight->is_concluded &&
-           lease_table_state(dispatcher->process->leases, flight->hold, NULL) == HOLD_UNKNOWN;
+    return held && !held_job_is_concluded(held) &&
+           lease_table_state(dispatcher->process->leases, held->hold, NULL) == HOLD_UNKNOWN;
 }
 
-struct flight *damage_find_culprit(const struct dispatcher *dispatcher,
-                                   const struct worker_link *link)
+struct held_job *damage_find_culprit(const struct dispatcher *dispatcher,
+                                     const struct worker_link *link)
 {
-    struct flight *flight = flights_find(&dispatcher->flights, link->end.hold);
-    struct flight *oldest = NULL;
+    struct held_job *held = held_jobs_find(&dispatcher->held_jobs, link->end.hold);
+    struct held_job *oldest = NULL;
 
-    if (is_unknown(dispatcher, flight))
-        return flight;
-    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
-        if ((!oldest || flight->number < oldest->number) && is_unknown(dispatcher, flight) &&
-            !find_runner(dispatcher, flight->hold))
-            oldest = flight;
+    if (is_unknown(dispatcher, held))
+        return held;
+    for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
+        if ((!oldest || held->number < oldest->number) && is_unknown(dispatcher, held) &&
+            !find_runner(dispatcher, held->hold))
+            oldest = held;
     }
     return oldest;
 }

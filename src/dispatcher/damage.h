@@ -13,14 +13,14 @@
 
 struct dispatcher;
 struct error;
-struct flight;
+struct held_job;
 struct worker_link;
 
 /* Sets right what was found to be wrong a while ago, and notes what is wrong now. */
 bool damage_check(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 
 /* What a worker that crashed must have run, though no word says so; NULL: nothing. */
-struct flight *damage_find_culprit(const struct dispatcher *dispatcher,
-                                   const struct worker_link *link);
+struct held_job *damage_find_culprit(const struct dispatcher *dispatcher,
+                                     const struct worker_link *link);
 
 #endif

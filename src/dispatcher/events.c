@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timestamp.h"
-#include "dispatcher/flights.h"
+#include "dispatcher/held_jobs.h"
 #include "job/aside.h"
 #include "job/settlement.h"
 
@@ -73,20 +73,20 @@ static void log_settled(const struct job *job, const char *id, const struct sett
     }
 }
 
-void events_log(const struct flight *flight, const struct settlement *settlement,
+void events_log(const struct held_job *held, const struct settlement *settlement,
                 enum th_error_code verdict)
 {
     char id[UUID_TEXT_SIZE];
 
     if (verdict == TH_OK && settlement->kind == SETTLE_ACK && !log_is_on(LEVEL_INFO))
         return;
-    uuid_format(&flight->job.id, id);
+    uuid_format(&held->job.id, id);
     if (verdict == TH_OK) {
-        log_settled(&flight->job, id, settlement);
+        log_settled(&held->job, id, settlement);
         return;
     }
     /* Whoever has what we never started took nothing from us. */
     log_at(settlement_is_unstarted(settlement) ? LEVEL_DEBUG : LEVEL_WARNING, "settlement_refused",
-           "job=%s type=%s settlement=%s verdict=%s", id, flight->job.type,
+           "job=%s type=%s settlement=%s verdict=%s", id, held->job.type,
            settlement_kind_name(settlement->kind), error_code_name(verdict));
 }

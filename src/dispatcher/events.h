@@ -6,11 +6,11 @@
 
 #include <taskharbor/error.h>
 
-struct flight;
+struct held_job;
 struct settlement;
 
 /* One line per settlement that the store has answered. */
-void events_log(const struct flight *flight, const struct settlement *settlement,
+void events_log(const struct held_job *held, const struct settlement *settlement,
                 enum th_error_code verdict);
 
 #endif

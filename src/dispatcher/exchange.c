@@ -14,11 +14,10 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "config/config.h"
-#include "dispatcher/away.h"
 #include "dispatcher/company.h"
 #include "dispatcher/conclude.h"
 #include "dispatcher/handout.h"
-#include "dispatcher/mix.h"
+#include "dispatcher/interleave.h"
 #include "dispatcher/results.h"
 #include "dispatcher/room.h"
 #include "dispatcher/state.h"
@@ -85,9 +84,9 @@ static bool ask(struct dispatcher *dispatcher, size_t from, const struct reserva
 static bool let_go(struct dispatcher *dispatcher, size_t from, struct error *err)
 {
     log_hold();
-    const bool sifted = away_sift(dispatcher, from, err);
+    const bool kept_all = outbox_take_answers(dispatcher, from, err);
     log_release();
-    return sifted && results_forget(dispatcher, err);
+    return kept_all && results_forget(dispatcher, err);
 }
 
 static void measure(struct dispatcher *dispatcher, const struct job_list *jobs, usec_t clock_shift)
@@ -103,30 +102,25 @@ static void measure(struct dispatcher *dispatcher, const struct job_list *jobs, 
     queues_conclude(&dispatcher->queues, clock_shift);
 }
 
-/* What comes so late is better given back than started: its lease is half over. */
-static bool is_late(const struct dispatcher *dispatcher, usec_t stop_at)
-{
-    return clock_boot() > stop_at - dispatcher->config->pool.lease / 6;
-}
-
 bool exchange_take_in_job(struct dispatcher *dispatcher, const struct job *job, usec_t stop_at,
                           struct error *err)
 {
-    struct flight *flight = flight_new(dispatcher->config, job);
+    struct held_job *held = held_job_new(&dispatcher->held_jobs, dispatcher->config, job);
     char id[UUID_TEXT_SIZE];
     bool concluded = false;
 
-    if (!flight)
+    if (!held)
         return error_no_memory(err);
     if (job->stalls > 0)
         log_warning("job_stalled", "job=%s type=%s queue=%s stalls=%d", uuid_format(&job->id, id),
                     job->type, job->queue, job->stalls);
-    if (is_late(dispatcher, stop_at))
-        return conclude_release(dispatcher, flight, err);
-    flight->is_behind = job->stalls > 0 && handout_lose(dispatcher, &job->id);
-    if (!conclude_early(dispatcher, flight, job->payload, &concluded, err))
+    if (lease_is_half_over(stop_at, dispatcher->config->pool.lease, dispatcher->now.boot))
+        return conclude_release(dispatcher, held, err);
+    if (job->stalls > 0 && handout_lose(dispatcher, &job->id))
+        held_job_move(held, HELD_BEHIND);
+    if (!conclude_early(dispatcher, held, job->payload, &concluded, err))
         return false;
-    return concluded || handout_give(dispatcher, flight, job->payload, stop_at, err);
+    return concluded || handout_give(dispatcher, held, job->payload, stop_at, err);
 }
 
 static bool is_of_one_queue(const struct job_list *jobs)
@@ -138,7 +132,7 @@ bool exchange_take_in(struct dispatcher *dispatcher, const struct job_list *jobs
                       struct error *err)
 {
     const bool is_mixed = !is_of_one_queue(jobs);
-    AUTO_FREE size_t *order = is_mixed ? mix_order(jobs) : NULL;
+    AUTO_FREE size_t *order = is_mixed ? interleave_order(jobs) : NULL;
 
     if (is_mixed && !order)
         return error_no_memory(err);
@@ -149,6 +143,18 @@ bool exchange_take_in(struct dispatcher *dispatcher, const struct job_list *jobs
             return false;
     }
     return handout_ring(dispatcher, err);
+}
+
+/* What a queue that was away may have reserved for us is to be looked for. */
+static bool tell_away(struct dispatcher *dispatcher, const struct error *why, struct error *err)
+{
+    bool any_back;
+    const bool answers =
+        queues_tell_away(&dispatcher->queues, why, dispatcher->now.boot, &any_back, err);
+
+    if (any_back)
+        dispatcher_add(dispatcher, CHORE_RECOVER);
+    return answers;
 }
 
 /* Empties the outbox, takes in up to `room` jobs. */
@@ -165,10 +171,11 @@ static bool settle_and_reserve(struct dispatcher *dispatcher, size_t room, struc
     dispatcher->last_exchange = asked_at;
     if (!ask(dispatcher, from, &wanted, now, &jobs, err))
         return error_prefix(err, "settle %zu jobs and reserve %zu", dispatcher->outbox.count, room);
+    dispatcher_read_clocks(dispatcher);
     measure(dispatcher, &jobs, asked_at - now);
     return let_go(dispatcher, from, err) &&
-           exchange_take_in(dispatcher, &jobs, asked_at + lease - lease / 3, err) &&
-           away_note(dispatcher, &away, err);
+           exchange_take_in(dispatcher, &jobs, lease_stop_at(asked_at + lease, lease), err) &&
+           tell_away(dispatcher, &away, err);
 }
 
 /* What is about to be settled makes room in its queue before the same exchange reserves. */
@@ -188,10 +195,10 @@ static void open_queues(struct dispatcher *dispatcher)
 
 static size_t room_now(struct dispatcher *dispatcher)
 {
-    if (dispatcher->is_paused || dispatcher->is_draining || !queues_may_give(&dispatcher->queues))
+    if (dispatcher->state != DISPATCHER_SERVING || !queues_may_give(&dispatcher->queues))
         return 0;
-    const struct flights_census census =
-        flights_count(&dispatcher->flights, dispatcher->process->leases);
+    const struct held_jobs_census census =
+        held_jobs_count(&dispatcher->held_jobs, dispatcher->process->leases);
     const struct company company = company_count(dispatcher, census.running);
     const struct room_facts facts = {
         .idle = company.idle,
@@ -199,8 +206,8 @@ static size_t room_now(struct dispatcher *dispatcher)
         .quick = dispatcher->quick,
         .last_quick = dispatcher->last_quick,
         .waiting = census.waiting,
-        .held = dispatcher->flights.count - census.concluded,
-        .capacity = dispatcher->flights.capacity,
+        .held = dispatcher->held_jobs.count - census.concluded,
+        .capacity = dispatcher->held_jobs.capacity,
     };
 
     return room_by_size(room_for(&facts), dispatcher->last_count, dispatcher->last_bytes);

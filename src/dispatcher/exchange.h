@@ -15,7 +15,7 @@ struct job_list;
  * lost: the outbox is as it was. */
 bool exchange_run(struct dispatcher *dispatcher, bool *exchanged_out, struct error *err) MUST_CHECK;
 
-/* Makes flights of reserved jobs and hands them out. */
+/* Holds reserved jobs, and hands them out. */
 bool exchange_take_in(struct dispatcher *dispatcher, const struct job_list *jobs, usec_t stop_at,
                       struct error *err) MUST_CHECK;
 

@@ -8,7 +8,6 @@
  */
 #include "dispatcher/handout.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "config/config.h"
@@ -19,9 +18,8 @@
 #include "job/outcome.h"
 #include "process/message.h"
 #include "process/process.h"
-#include "process/result_ring.h"
 #include "process/task_ring.h"
-#include "store/store.h"
+#include "process/result_ring.h"
 
 #include <string.h>
 
@@ -29,63 +27,72 @@
 #define WAIT_MAX   USEC_PER_SEC           /* for a worker to start it */
 #define MISSED_MAX 5                      /* such jobs; then who is idle does not listen */
 
-static struct task task_of(const struct dispatcher *dispatcher, const struct flight *flight,
+static struct task task_of(const struct dispatcher *dispatcher, const struct held_job *held,
                            struct bytes payload)
 {
-    const struct job *job = &flight->job;
+    const struct job *job = &held->job;
 
     return (struct task){
-        .hold = flight->hold,
+        .hold = held->hold,
         .id = job->id,
         .type = job->type,
         .queue = job->queue,
-        .handler = (size_t)(flight->handler - dispatcher->config->handlers),
+        .handler = (size_t)(held->handler - dispatcher->config->handlers),
         .attempt = job->attempts + 1,
-        .max_attempts = flight->limits.max_attempts,
+        .max_attempts = held->limits.max_attempts,
         .execution = job->executions,
-        .timeout = flight->limits.timeout,
-        .clock_offset = store_now(dispatcher->store) - clock_wall(),
+        .timeout = held->limits.timeout,
+        .clock_offset = dispatcher->now.offset,
         .is_json = job->encoding == JOB_JSON,
         .payload = payload,
     };
 }
 
-static enum delivery pass_on(struct dispatcher *dispatcher, struct flight *flight,
-                             const struct task *task, struct error *err)
+/* How far it got. */
+static bool pass_on(struct dispatcher *dispatcher, const struct task *task,
+                    enum held_state *state_out, struct error *err)
 {
     struct task_ring *ring = dispatcher->process->task_ring;
 
-    flight->is_in_ring = task_ring_put(ring, task);
-    if (flight->is_in_ring)
-        return DELIVERY_DONE;
-    const enum delivery delivery = task_send(dispatcher->process->tasks, task, err);
-
-    if (delivery == DELIVERY_DONE)
+    *state_out = HELD_IN_RING;
+    if (task_ring_put(ring, task))
+        return true;
+    *state_out = HELD_UNSENT;
+    switch (task_send(dispatcher->process->tasks, task, err)) {
+    case DELIVERY_DONE:
+        *state_out = HELD_SENT;
         task_ring_note(ring, task);
-    return delivery;
+        return true;
+    case DELIVERY_NONE:
+        return true;
+    case DELIVERY_CLOSED:
+        return error_set(err, TH_E_INTERNAL, "the socket to the workers is closed");
+    case DELIVERY_FAILED:
+        break;
+    }
+    return false;
 }
 
-static bool send_task(struct dispatcher *dispatcher, struct flight *flight, struct bytes payload,
+static bool send_task(struct dispatcher *dispatcher, struct held_job *held, struct bytes payload,
                       struct error *err)
 {
-    const struct task task = task_of(dispatcher, flight, payload);
-    const enum delivery delivery = pass_on(dispatcher, flight, &task, err);
+    const struct task task = task_of(dispatcher, held, payload);
+    enum held_state state;
     char id[UUID_TEXT_SIZE];
 
-    flight->is_sent = delivery == DELIVERY_DONE;
-    if (delivery == DELIVERY_FAILED)
-        return error_prefix(err, "hand out job %s", uuid_format(&flight->job.id, id));
-    if (delivery == DELIVERY_CLOSED)
-        return error_set(err, TH_E_INTERNAL, "the socket to the workers is closed");
-    if (!flight->is_sent) {
-        dispatcher->has_unsent = true;
-        return flight_keep_payload(flight, payload) || error_no_memory(err);
+    if (!pass_on(dispatcher, &task, &state, err))
+        return error_prefix(err, "hand out job %s", uuid_format(&held->job.id, id));
+    if (held->state != state)
+        held_job_move(held, state);
+    if (state == HELD_UNSENT) {
+        dispatcher_add(dispatcher, CHORE_SEND_REST);
+        return held_job_keep_payload(held, payload) || error_no_memory(err);
     }
     dispatcher->unrung++;
     if (log_is_on(LEVEL_DEBUG))
         log_debug("job_started", "job=%s type=%s queue=%s attempt=%d execution=%" PRId64,
-                  uuid_format(&flight->job.id, id), flight->job.type, flight->job.queue,
-                  task.attempt, task.execution);
+                  uuid_format(&held->job.id, id), held->job.type, held->job.queue, task.attempt,
+                  task.execution);
     return true;
 }
 
@@ -109,65 +116,77 @@ static struct held_lease lease_of(const struct job *job)
     return lease;
 }
 
-bool handout_give(struct dispatcher *dispatcher, struct flight *flight, struct bytes payload,
+bool handout_give(struct dispatcher *dispatcher, struct held_job *held, struct bytes payload,
                   usec_t stop_at, struct error *err)
 {
-    const struct held_lease lease = lease_of(&flight->job);
+    const struct held_lease lease = lease_of(&held->job);
     struct hold hold;
 
     if (!lease_table_hand(dispatcher->process->leases, &lease, stop_at, &hold))
-        return conclude_release(dispatcher, flight, err);
-    flight->number = ++dispatcher->flights.newest;
-    flight->handed_at = clock_boot();
-    flights_put(&dispatcher->flights, flight, hold);
-    if (!flight->is_behind)
-        return send_task(dispatcher, flight, payload, err);
-    dispatcher->has_unsent = true;
-    return flight_keep_payload(flight, payload) || error_no_memory(err);
+        return conclude_release(dispatcher, held, err);
+    held->number = ++dispatcher->held_jobs.newest;
+    held->handed_at = dispatcher->now.boot;
+    held_jobs_put(&dispatcher->held_jobs, held, hold);
+    if (held->state != HELD_BEHIND)
+        return send_task(dispatcher, held, payload, err);
+    dispatcher_add(dispatcher, CHORE_SEND_REST);
+    return held_job_keep_payload(held, payload) || error_no_memory(err);
 }
 
-static bool is_waiting(const struct dispatcher *dispatcher, const struct flight *flight)
+/* Whether we still decide what becomes of it. */
+static bool is_ours(const struct held_job *held)
 {
-    return !flight->is_concluded &&
-           lease_table_state(dispatcher->process->leases, flight->hold, NULL) == HOLD_HANDED;
+    return !held_job_is_concluded(held) && held->state != HELD_STRAY;
 }
 
-/* A flight of the same job whose run is not over. */
-static struct flight *find_other(const struct dispatcher *dispatcher, const struct uuid *job,
-                                 const struct flight *than)
+/* For a worker to start it. */
+static bool is_waiting(const struct dispatcher *dispatcher, const struct held_job *held)
 {
-    struct flight *flight;
+    return is_ours(held) &&
+           lease_table_state(dispatcher->process->leases, held->hold, NULL) == HOLD_HANDED;
+}
 
-    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
-        if (flight != than && !flight->is_concluded && uuid_compare(&flight->job.id, job) == 0)
-            return flight;
+/* Another hold of the same job, whose run is not over. */
+static struct held_job *find_other(const struct dispatcher *dispatcher, const struct uuid *job,
+                                   const struct held_job *than)
+{
+    struct held_job *held;
+
+    for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
+        if (held != than && !held_job_is_concluded(held) && uuid_compare(&held->job.id, job) == 0)
+            return held;
     }
     return NULL;
 }
 
-static void look_ahead(struct dispatcher *dispatcher, struct flight *flight)
+static bool is_behind(struct dispatcher *dispatcher, struct held_job *held)
 {
-    if (!flight->is_behind)
-        return;
-    flight->is_behind = find_other(dispatcher, &flight->job.id, flight) != NULL;
-    flight->handed_at = clock_boot(); /* its wait for a worker begins when it is sent */
+    if (held->state != HELD_BEHIND)
+        return false;
+    held->handed_at = dispatcher->now.boot; /* its wait for a worker begins when it is sent */
+    return find_other(dispatcher, &held->job.id, held) != NULL;
+}
+
+static bool is_to_be_sent(const struct dispatcher *dispatcher, const struct held_job *held)
+{
+    return (held->state == HELD_UNSENT || held->state == HELD_BEHIND) &&
+           is_waiting(dispatcher, held);
 }
 
 static bool send_rest(struct dispatcher *dispatcher, struct error *err)
 {
-    struct flight *flight;
+    struct held_job *held;
 
-    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
-        if (flight->is_sent || !is_waiting(dispatcher, flight))
+    for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
+        if (!is_to_be_sent(dispatcher, held))
             continue;
-        look_ahead(dispatcher, flight);
-        if (flight->is_behind) {
-            dispatcher->has_unsent = true;
+        if (is_behind(dispatcher, held)) {
+            dispatcher_add(dispatcher, CHORE_SEND_REST);
             continue;
         }
-        if (!send_task(dispatcher, flight, flight->job.payload, err))
+        if (!send_task(dispatcher, held, held->job.payload, err))
             return false;
-        if (!flight->is_sent)
+        if (held->state == HELD_UNSENT)
             return true;
     }
     return true;
@@ -175,46 +194,45 @@ static bool send_rest(struct dispatcher *dispatcher, struct error *err)
 
 bool handout_send_rest(struct dispatcher *dispatcher, struct error *err)
 {
-    const bool has_unsent = dispatcher->has_unsent;
+    const bool has_unsent = dispatcher_take(dispatcher, CHORE_SEND_REST);
 
-    dispatcher->has_unsent = false; /* until one finds no room again */
     return (!has_unsent || send_rest(dispatcher, err)) && handout_ring(dispatcher, err);
 }
 
-static bool take_back(struct dispatcher *dispatcher, struct flight *flight, struct error *err)
+static bool take_back(struct dispatcher *dispatcher, struct held_job *held, struct error *err)
 {
-    if (!lease_table_revoke(dispatcher->process->leases, flight->hold))
+    if (!lease_table_revoke(dispatcher->process->leases, held->hold))
         return true; /* started in this moment */
-    return conclude_release(dispatcher, flight, err);
+    return conclude_release(dispatcher, held, err);
 }
 
 bool handout_take_back(struct dispatcher *dispatcher, struct error *err)
 {
-    struct flight *flight;
+    struct held_job *held;
 
-    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
-        if (is_waiting(dispatcher, flight) && !take_back(dispatcher, flight, err))
+    for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
+        if (is_waiting(dispatcher, held) && !take_back(dispatcher, held, err))
             return false;
     }
     return true;
 }
 
 /* Whoever received it died before starting it: it is not in the socket any more. */
-static bool is_lost(const struct flight *flight, usec_t age, uint64_t youngest_started,
+static bool is_lost(const struct held_job *held, usec_t age, uint64_t youngest_started,
                     size_t backlog)
 {
-    return flight->is_sent && !flight->is_in_ring && age >= LOST_AFTER &&
-           (backlog == 0 || flight->number < youngest_started);
+    return held->state == HELD_SENT && age >= LOST_AFTER &&
+           (backlog == 0 || held->number < youngest_started);
 }
 
 static bool is_idle(const struct dispatcher *dispatcher, const struct worker_link *link)
 {
-    struct flight *flight;
+    struct held_job *held;
     uint32_t serial;
 
-    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
+    for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
         const enum hold_state state =
-            lease_table_state(dispatcher->process->leases, flight->hold, &serial);
+            lease_table_state(dispatcher->process->leases, held->hold, &serial);
 
         if (state == HOLD_UNKNOWN || (state == HOLD_STARTED && serial == link->serial))
             return false;
@@ -240,23 +258,23 @@ static bool note_missed(struct dispatcher *dispatcher, struct error *err)
 
 bool handout_check(struct dispatcher *dispatcher, struct error *err)
 {
-    const struct flights_census census =
-        flights_count(&dispatcher->flights, dispatcher->process->leases);
+    const struct held_jobs_census census =
+        held_jobs_count(&dispatcher->held_jobs, dispatcher->process->leases);
     const size_t backlog = census.waiting > 0 ? task_backlog(dispatcher->process->tasks) : 0;
-    const usec_t now = clock_boot();
-    struct flight *flight;
+    const usec_t now = dispatcher->now.boot;
+    struct held_job *held;
     bool any_missed = false;
 
     if (census.unknown > 0 && !damage_check(dispatcher, err))
         return false;
-    for (size_t i = 0; census.waiting > 0 && (flight = flights_next(&dispatcher->flights, &i));) {
-        const usec_t age = now - flight->handed_at;
+    for (size_t i = 0; census.waiting > 0 && (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
+        const usec_t age = now - held->handed_at;
 
-        if (age < LOST_AFTER || flight->is_behind || !is_waiting(dispatcher, flight))
+        if (age < LOST_AFTER || held->state == HELD_BEHIND || !is_waiting(dispatcher, held))
             continue;
         any_missed = any_missed || age >= WAIT_MAX;
-        if ((age >= WAIT_MAX || is_lost(flight, age, census.youngest_started, backlog)) &&
-            !take_back(dispatcher, flight, err))
+        if ((age >= WAIT_MAX || is_lost(held, age, census.youngest_started, backlog)) &&
+            !take_back(dispatcher, held, err))
             return false;
     }
     return !any_missed || note_missed(dispatcher, err);
@@ -264,44 +282,45 @@ bool handout_check(struct dispatcher *dispatcher, struct error *err)
 
 bool handout_is_waited_for(const struct dispatcher *dispatcher)
 {
-    const struct flights_census census =
-        flights_count(&dispatcher->flights, dispatcher->process->leases);
+    const struct held_jobs_census census =
+        held_jobs_count(&dispatcher->held_jobs, dispatcher->process->leases);
 
     return census.waiting > 0 || census.unknown > 0;
 }
 
-static void want_halt(struct dispatcher *dispatcher, struct flight *flight, enum halt_reason reason)
+static void want_halt(struct dispatcher *dispatcher, struct held_job *held, enum stop_reason reason)
 {
-    if (flight->is_concluded || flight->wants_halt)
+    if (held_job_is_concluded(held) || held->stop != STOP_NONE)
         return;
-    flight->wants_halt = true;
-    flight->halt = reason;
-    dispatcher->has_halts = true;
+    held->stop = reason;
+    dispatcher_add(dispatcher, CHORE_TELL_HALTS);
 }
 
-static bool heed_flags(struct dispatcher *dispatcher, struct flight *flight, unsigned flags,
+static bool heed_flags(struct dispatcher *dispatcher, struct held_job *held, unsigned flags,
                        struct error *err)
 {
     const struct outcome cancelled = {.kind = OUTCOME_CANCELLED,
                                       .run = {.exit_code = JOB_NO_EXIT_CODE}};
     const bool lost = flags & LEASE_LOST;
 
-    if (!lease_table_revoke(dispatcher->process->leases, flight->hold)) {
-        want_halt(dispatcher, flight, lost ? HALT_LOST_LEASE : HALT_CANCEL);
+    if (!lease_table_revoke(dispatcher->process->leases, held->hold)) {
+        want_halt(dispatcher, held, lost ? STOP_LOST_LEASE : STOP_CANCEL);
         return true;
     }
-    return lost ? conclude_release(dispatcher, flight, err) /* if nobody else has it by now */
-                : conclude_flight(dispatcher, flight, &cancelled, err);
+    return lost ? conclude_release(dispatcher, held, err) /* if nobody else has it by now */
+                : conclude_job(dispatcher, held, &cancelled, err);
 }
 
 bool handout_heed_flags(struct dispatcher *dispatcher, struct error *err)
 {
-    struct flight *flight;
+    struct held_job *held;
 
-    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
-        const unsigned flags = lease_table_flags(dispatcher->process->leases, flight->hold);
+    if (!dispatcher_take(dispatcher, CHORE_HEED_FLAGS))
+        return true;
+    for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
+        const unsigned flags = lease_table_flags(dispatcher->process->leases, held->hold);
 
-        if (flags != 0 && !flight->is_concluded && !heed_flags(dispatcher, flight, flags, err))
+        if (flags != 0 && is_ours(held) && !heed_flags(dispatcher, held, flags, err))
             return false;
     }
     return true;
@@ -309,17 +328,17 @@ bool handout_heed_flags(struct dispatcher *dispatcher, struct error *err)
 
 bool handout_lose(struct dispatcher *dispatcher, const struct uuid *job)
 {
-    struct flight *flight;
+    struct held_job *held;
     bool any = false;
 
-    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
-        if (flight->is_concluded || uuid_compare(&flight->job.id, job) != 0)
+    for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
+        if (held_job_is_concluded(held) || uuid_compare(&held->job.id, job) != 0)
             continue;
-        if (lease_table_revoke(dispatcher->process->leases, flight->hold)) {
-            conclude_silently(dispatcher, flight); /* nobody has started it */
+        if (lease_table_revoke(dispatcher->process->leases, held->hold)) {
+            conclude_silently(dispatcher, held); /* nobody has started it */
             continue;
         }
-        want_halt(dispatcher, flight, HALT_LOST_LEASE);
+        want_halt(dispatcher, held, STOP_LOST_LEASE);
         any = true;
     }
     return any;
@@ -327,14 +346,14 @@ bool handout_lose(struct dispatcher *dispatcher, const struct uuid *job)
 
 void handout_halt_all(struct dispatcher *dispatcher)
 {
-    struct flight *flight;
+    struct held_job *held;
 
-    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));)
-        want_halt(dispatcher, flight, HALT_DRAIN);
+    for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));)
+        want_halt(dispatcher, held, STOP_DRAIN);
 }
 
 /* Told when its worker is known, and has room to listen. */
-static bool tell_halt(struct dispatcher *dispatcher, struct hold hold, enum halt_reason reason,
+static bool tell_halt(struct dispatcher *dispatcher, struct hold hold, enum stop_reason reason,
                       bool *told_out, struct error *err)
 {
     const struct halt halt = {.hold = hold, .reason = reason};
@@ -349,7 +368,7 @@ static bool tell_halt(struct dispatcher *dispatcher, struct hold hold, enum halt
     const enum delivery delivery = halt_send(link->socket, &halt, err);
     *told_out = delivery == DELIVERY_DONE;
     if (delivery == DELIVERY_NONE)
-        dispatcher->has_halts = true; /* not now: with the next turn */
+        dispatcher_add(dispatcher, CHORE_TELL_HALTS); /* not now: with the next turn */
     return delivery != DELIVERY_FAILED;
 }
 
@@ -360,7 +379,7 @@ static bool halt_unknown(struct dispatcher *dispatcher, struct error *err)
     bool told;
 
     for (size_t i = 0; lease_table_next(dispatcher->process->leases, &i, &view);) {
-        if (!tell_halt(dispatcher, view.hold, HALT_DRAIN, &told, err))
+        if (!tell_halt(dispatcher, view.hold, STOP_DRAIN, &told, err))
             return false;
     }
     return true;
@@ -368,14 +387,16 @@ static bool halt_unknown(struct dispatcher *dispatcher, struct error *err)
 
 bool handout_tell_halts(struct dispatcher *dispatcher, struct error *err)
 {
-    struct flight *flight;
+    struct held_job *held;
 
-    if (!dispatcher->has_recovered)
-        return !dispatcher->is_stopping || halt_unknown(dispatcher, err);
-    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
-        if (!flight->wants_halt || flight->is_halted || flight->is_concluded)
+    if (!dispatcher_take(dispatcher, CHORE_TELL_HALTS))
+        return true;
+    if (dispatcher->store_state == STORE_UNSEEN)
+        return dispatcher->state != DISPATCHER_STOPPING || halt_unknown(dispatcher, err);
+    for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
+        if (held->stop == STOP_NONE || held->is_halted || held_job_is_concluded(held))
             continue;
-        if (!tell_halt(dispatcher, flight->hold, flight->halt, &flight->is_halted, err))
+        if (!tell_halt(dispatcher, held->hold, held->stop, &held->is_halted, err))
             return false;
     }
     return true;

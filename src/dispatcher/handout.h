@@ -8,12 +8,12 @@
 
 struct dispatcher;
 struct error;
-struct flight;
+struct held_job;
 struct uuid;
 
 /* A reserved job to whoever is idle. `stop_at`, on clock_boot(): when its lease has to be given
  * up unless it is confirmed before. */
-bool handout_give(struct dispatcher *dispatcher, struct flight *flight, struct bytes payload,
+bool handout_give(struct dispatcher *dispatcher, struct held_job *held, struct bytes payload,
                   usec_t stop_at, struct error *err) MUST_CHECK;
 
 /* Wakes as many workers as there is something to do for. */
@@ -31,7 +31,8 @@ bool handout_take_back(struct dispatcher *dispatcher, struct error *err) MUST_CH
 bool handout_check(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 bool handout_is_waited_for(const struct dispatcher *dispatcher);
 
-/* What the heartbeater found out: leases that are lost, jobs that are to be cancelled. */
+/* What the heartbeater found out, if anything: leases that are lost, jobs that are to be cancelled.
+ */
 bool handout_heed_flags(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 
 /* A job came anew whose last run is not over here: its lease ran out without our knowing, as when a
@@ -42,7 +43,7 @@ bool handout_lose(struct dispatcher *dispatcher, const struct uuid *job);
 /* Asks for every run to be stopped: the pool goes down. */
 void handout_halt_all(struct dispatcher *dispatcher);
 
-/* Tells the workers of all runs that shall be stopped. */
+/* Tells the workers of all runs that shall be stopped, if any. */
 bool handout_tell_halts(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 
 #endif

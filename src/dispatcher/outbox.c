@@ -4,8 +4,13 @@
 #include "dispatcher/outbox.h"
 
 #include "base/backoff.h"
+#include "base/clock.h"
 #include "base/error.h"
-#include "dispatcher/flights.h"
+#include "config/config.h"
+#include "dispatcher/conclude.h"
+#include "dispatcher/events.h"
+#include "dispatcher/state.h"
+#include "process/process.h"
 
 #include <stdlib.h>
 
@@ -22,26 +27,26 @@ static bool grow(struct outbox *outbox)
 
     if (settlements)
         outbox->settlements = settlements;
-    void *flights = realloc(outbox->flights, capacity * sizeof(struct flight *));
-    if (flights)
-        outbox->flights = flights;
+    void *jobs = realloc(outbox->jobs, capacity * sizeof(struct held_job *));
+    if (jobs)
+        outbox->jobs = jobs;
     void *verdicts = realloc(outbox->verdicts, capacity * sizeof *outbox->verdicts);
     if (verdicts)
         outbox->verdicts = verdicts;
-    if (!settlements || !flights || !verdicts)
+    if (!settlements || !jobs || !verdicts)
         return false;
     outbox->capacity = capacity;
     return true;
 }
 
-bool outbox_add(struct outbox *outbox, struct flight *flight, const struct settlement *settlement,
+bool outbox_add(struct outbox *outbox, struct held_job *held, const struct settlement *settlement,
                 struct error *err)
 {
     if (outbox->count == outbox->capacity && !grow(outbox))
         return error_no_memory(err);
-    flight->is_concluded = true;
+    held_job_move(held, HELD_CONCLUDED);
     outbox->settlements[outbox->count] = *settlement;
-    outbox->flights[outbox->count] = flight;
+    outbox->jobs[outbox->count] = held;
     outbox->count++;
     return true;
 }
@@ -88,12 +93,12 @@ void outbox_grow(struct outbox *outbox, size_t sent)
 static void swap(struct outbox *outbox, size_t a, size_t b)
 {
     const struct settlement settlement = outbox->settlements[a];
-    struct flight *flight = outbox->flights[a];
+    struct held_job *held = outbox->jobs[a];
 
     outbox->settlements[a] = outbox->settlements[b];
-    outbox->flights[a] = outbox->flights[b];
+    outbox->jobs[a] = outbox->jobs[b];
     outbox->settlements[b] = settlement;
-    outbox->flights[b] = flight;
+    outbox->jobs[b] = held;
 }
 
 static void reverse(struct outbox *outbox, size_t from, size_t to)
@@ -133,21 +138,21 @@ static const struct job *copy_on_dead(struct arena *arena, const struct job *job
 
 bool outbox_keep(struct outbox *outbox, size_t from, size_t to, struct error *err)
 {
-    struct flight *flight = outbox->flights[from];
+    struct held_job *held = outbox->jobs[from];
     struct settlement settlement = outbox->settlements[from];
 
-    if (!flight->is_kept) {
-        settlement.error = arena_text(&flight->arena, settlement.error);
-        settlement.run.error = arena_text(&flight->arena, settlement.run.error);
-        settlement.result = arena_bytes(&flight->arena, settlement.result);
-        settlement.output = arena_bytes(&flight->arena, settlement.output);
-        settlement.progress_text = arena_text(&flight->arena, settlement.progress_text);
-        settlement.on_dead = copy_on_dead(&flight->arena, settlement.on_dead);
+    if (held->state != HELD_KEPT) {
+        held_job_move(held, HELD_KEPT);
+        settlement.error = arena_text(&held->arena, settlement.error);
+        settlement.run.error = arena_text(&held->arena, settlement.run.error);
+        settlement.result = arena_bytes(&held->arena, settlement.result);
+        settlement.output = arena_bytes(&held->arena, settlement.output);
+        settlement.progress_text = arena_text(&held->arena, settlement.progress_text);
+        settlement.on_dead = copy_on_dead(&held->arena, settlement.on_dead);
     }
-    flight->is_kept = true;
     outbox->settlements[to] = settlement;
-    outbox->flights[to] = flight;
-    return !flight->arena.failed || error_no_memory(err);
+    outbox->jobs[to] = held;
+    return !held->arena.failed || error_no_memory(err);
 }
 
 void outbox_clear(struct outbox *outbox, size_t kept)
@@ -157,15 +162,70 @@ void outbox_clear(struct outbox *outbox, size_t kept)
     outbox->count = outbox->kept = kept;
 }
 
+/* ---- answers ---- */
+
+/* As it was confirmed last; one that is not in the table nobody extends. */
+static bool has_lease_ended(const struct dispatcher *dispatcher, const struct held_job *held)
+{
+    usec_t end = held->kept_until;
+
+    if (held->state != HELD_KEPT)
+        return false;
+    if (held_job_has_hold(held)) {
+        const usec_t stop_at = lease_table_stop_at(dispatcher->process->leases, held->hold);
+        const usec_t confirmed = lease_ends_at(stop_at, dispatcher->config->pool.lease);
+
+        end = confirmed > end ? confirmed : end;
+    }
+    return clock_boot() >= end;
+}
+
+static bool keep(struct dispatcher *dispatcher, size_t from, size_t to, struct error *err)
+{
+    struct held_job *held = dispatcher->outbox.jobs[from];
+
+    if (held->state != HELD_KEPT) {
+        held->kept_until = clock_boot() + dispatcher->config->pool.lease;
+        queues_wake(&dispatcher->queues); /* its queue has to be asked to be seen as away */
+    }
+    return outbox_keep(&dispatcher->outbox, from, to, err);
+}
+
+/* All are gone through, whatever happens: a job that is let go must not stay in the outbox. */
+bool outbox_take_answers(struct dispatcher *dispatcher, size_t from, struct error *err)
+{
+    struct outbox *outbox = &dispatcher->outbox;
+    bool copied_all = true;
+    size_t kept = from;
+
+    for (size_t i = from; i < outbox->count; i++) {
+        struct held_job *held = outbox->jobs[i];
+        const bool is_over = settlement_is_over(outbox->verdicts[i]);
+
+        if (!is_over && !has_lease_ended(dispatcher, held)) {
+            copied_all = keep(dispatcher, i, kept++, err) && copied_all;
+            continue;
+        }
+        events_log(held, &outbox->settlements[i],
+                   is_over ? outbox->verdicts[i] : TH_E_LEASE_EXPIRED);
+        conclude_silently(dispatcher, held);
+    }
+    outbox_clear(outbox, kept);
+    outbox_turn(outbox, from);
+    if (from == 0)
+        outbox_wait(outbox, clock_boot());
+    return copied_all;
+}
+
 void outbox_done(struct outbox *outbox)
 {
     for (size_t i = 0; i < outbox->count; i++) {
-        if (!outbox->flights[i]->has_hold)
-            flight_free(outbox->flights[i]);
+        if (!held_job_has_hold(outbox->jobs[i]))
+            held_job_free(outbox->jobs[i]);
     }
     arena_done(&outbox->arena);
     free(outbox->settlements);
-    free(outbox->flights);
+    free(outbox->jobs);
     free(outbox->verdicts);
     *outbox = (struct outbox){0};
 }

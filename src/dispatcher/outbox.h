@@ -3,7 +3,9 @@
  *
  * They stay here until the store has answered: while it is away they are kept, and an exchange
  * whose answer was lost is repeated with the same tokens. Those that the store could not settle
- * when it settled others are the first in it, and go with an exchange now and then.
+ * when it settled others, because their queue is away or somebody's open transaction has a key that
+ * the job runs with, are the first in it. They go with an exchange now and then, until they are
+ * settled or their leases, which the heartbeater extends, have ended.
  */
 #ifndef DISPATCHER_OUTBOX_H
 #define DISPATCHER_OUTBOX_H
@@ -12,13 +14,14 @@
 #include "base/base.h"
 #include "job/settlement.h"
 
+struct dispatcher;
 struct error;
-struct flight;
+struct held_job;
 
 struct outbox {
-    struct arena arena; /* owns what the settlements point to, but for their flights */
+    struct arena arena; /* owns what the settlements point to, but for their jobs */
     struct settlement *settlements;
-    struct flight **flights; /* of the settlement with the same index */
+    struct held_job **jobs; /* of the settlement with the same index */
     enum th_error_code *verdicts;
     size_t count, capacity;
     size_t kept;       /* as many of the first were sent before, and could not be settled */
@@ -28,7 +31,7 @@ struct outbox {
     size_t most;       /* that go with one exchange, after one that took too long; 0: all */
 };
 
-bool outbox_add(struct outbox *outbox, struct flight *flight, const struct settlement *settlement,
+bool outbox_add(struct outbox *outbox, struct held_job *held, const struct settlement *settlement,
                 struct error *err) MUST_CHECK;
 
 /* The first that goes with an exchange now: all from it on do. */
@@ -45,6 +48,10 @@ void outbox_shrink(struct outbox *outbox, size_t sent);
 /* One with so many was answered. */
 void outbox_grow(struct outbox *outbox, size_t sent);
 
+/* Those from `from` on have their verdicts. What is settled, or never will be, is told to people
+ * and let go; what the store could not settle now is kept. */
+bool outbox_take_answers(struct dispatcher *dispatcher, size_t from, struct error *err) MUST_CHECK;
+
 /* Makes the settlement `from` number `to`, one that is kept. What it points to is copied. */
 bool outbox_keep(struct outbox *outbox, size_t from, size_t to, struct error *err) MUST_CHECK;
 
@@ -59,7 +66,7 @@ void outbox_wait(struct outbox *outbox, usec_t now);
 /* Only the first `kept` remain. */
 void outbox_clear(struct outbox *outbox, size_t kept);
 
-/* Frees the flights that are in no lease table, too: nobody else has them. */
+/* Frees the held jobs that are in no lease table, too: nobody else has them. */
 void outbox_done(struct outbox *outbox);
 
 #endif

@@ -8,6 +8,7 @@
 #include "dispatcher/queues.h"
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "config/config.h"
 
@@ -233,4 +234,40 @@ void queues_conclude(struct queues *queues, usec_t clock_shift)
             close_queue(queue, limit, clock_shift);
         limit++;
     }
+}
+
+static void tell_lost(struct queues *queues, struct queue_turn *queue, const struct error *why,
+                      usec_t now)
+{
+    queue->lost_at = now;
+    log_error("queue_lost", "queue=%s error=%s", queue->name, why->text);
+    queues_wake(queues); /* so that soon we know whether all are */
+}
+
+static void tell_back(struct queue_turn *queue, usec_t now)
+{
+    log_info("queue_back", "queue=%s away_ms=%" PRId64, queue->name,
+             (now - queue->lost_at) / USEC_PER_MSEC);
+    queue->lost_at = 0;
+}
+
+bool queues_tell_away(struct queues *queues, const struct error *why, usec_t now,
+                      bool *any_back_out, struct error *err)
+{
+    *any_back_out = false;
+    if (why->code != TH_OK && queues_are_away(queues)) {
+        *err = *why;
+        return false;
+    }
+    for (size_t i = 0; i < queues->count; i++) {
+        struct queue_turn *queue = &queues->items[i];
+
+        if (queue->is_away && queue->lost_at == 0) {
+            tell_lost(queues, queue, why, now);
+        } else if (!queue->is_away && queue->lost_at != 0) {
+            tell_back(queue, now);
+            *any_back_out = true;
+        }
+    }
+    return true;
 }

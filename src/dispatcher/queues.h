@@ -7,7 +7,8 @@
  *   full        a job of it has ended in this pool       open
  *   limited     its time has come                        open
  *
- * A queue that is away, because the part of the store that has it does not answer, is limited.
+ * A queue that is away, because the part of the store that has it does not answer, is limited: a
+ * cluster has its queues on several nodes, and one of them is down, or a slot moves.
  *
  * Only open ones are asked, so a queue that cannot give costs nothing and holds up nobody.
  */
@@ -80,5 +81,10 @@ size_t queues_share(struct queues *queues, size_t room);
  * for. `clock_shift` is boot time minus the database's. */
 void queues_count(struct queues *queues, const char *queue);
 void queues_conclude(struct queues *queues, usec_t clock_shift);
+
+/* Then tells people which are away now, and `why`, and which are back. False when all are away:
+ * then the store is. *any_back_out: one is, and may have reserved for us what we do not know of. */
+bool queues_tell_away(struct queues *queues, const struct error *why, usec_t now,
+                      bool *any_back_out, struct error *err) MUST_CHECK;
 
 #endif

@@ -25,30 +25,32 @@
 #include "process/process.h"
 #include "store/store.h"
 
+#define LOOK_INTERVAL (5 * USEC_PER_SEC)
+
 static bool is_same(const struct job *job, const struct uuid *id, const struct lease_token *token)
 {
     return uuid_compare(&job->id, id) == 0 && lease_token_equal(&job->token, token);
 }
 
-static const struct job *find_held(const struct job_list *held, const struct held_lease *lease)
+static const struct job *find_leased(const struct job_list *leased, const struct held_lease *lease)
 {
-    for (size_t i = 0; i < held->count; i++) {
-        if (is_same(&held->items[i], &lease->job, &lease->token))
-            return &held->items[i];
+    for (size_t i = 0; i < leased->count; i++) {
+        if (is_same(&leased->items[i], &lease->job, &lease->token))
+            return &leased->items[i];
     }
     return NULL;
 }
 
 static bool is_known(const struct dispatcher *dispatcher, const struct job *job)
 {
-    struct flight *flight;
+    struct held_job *held;
 
-    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
-        if (!flight->is_stray && is_same(&flight->job, &job->id, &job->token))
+    for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
+        if (held->state != HELD_STRAY && is_same(&held->job, &job->id, &job->token))
             return true;
     }
     for (size_t i = 0; i < dispatcher->outbox.count; i++) {
-        if (is_same(&dispatcher->outbox.flights[i]->job, &job->id, &job->token))
+        if (is_same(&dispatcher->outbox.jobs[i]->job, &job->id, &job->token))
             return true;
     }
     return false;
@@ -57,38 +59,36 @@ static bool is_known(const struct dispatcher *dispatcher, const struct job *job)
 static bool adopt_ours(struct dispatcher *dispatcher, const struct hold_view *view,
                        const struct job *job, struct error *err)
 {
-    struct flight *flight = flight_new(dispatcher->config, job);
+    struct held_job *held = held_job_new(&dispatcher->held_jobs, dispatcher->config, job);
 
-    if (!flight)
+    if (!held)
         return error_no_memory(err);
-    flight->is_sent = true; /* if it was not, it is given back like one that was lost */
-    flight->handed_at = clock_boot();
-    flights_put(&dispatcher->flights, flight, view->hold);
-    if (flight->handler && flight->handler->on_dead.type &&
-        !flight_keep_payload(flight, job->payload))
+    held_job_move(held, HELD_SENT); /* if it was not, it is given back like one that was lost */
+    held->handed_at = dispatcher->now.boot;
+    held_jobs_put(&dispatcher->held_jobs, held, view->hold);
+    if (held->handler && held->handler->on_dead.type && !held_job_keep_payload(held, job->payload))
         return error_no_memory(err);
-    return view->state != HOLD_REVOKED || conclude_release(dispatcher, flight, err);
+    return view->state != HOLD_REVOKED || conclude_release(dispatcher, held, err);
 }
 
 static bool adopt_stray(struct dispatcher *dispatcher, const struct hold_view *view,
                         struct error *err)
 {
-    struct flight *flight = flight_new_stray(&view->lease);
+    struct held_job *held = held_job_new_stray(&dispatcher->held_jobs, &view->lease);
 
-    if (!flight)
+    if (!held)
         return error_no_memory(err);
-    flights_put(&dispatcher->flights, flight, view->hold);
-    flight->wants_halt = true;
-    flight->halt = HALT_LOST_LEASE;
-    dispatcher->has_halts = true;
+    held_jobs_put(&dispatcher->held_jobs, held, view->hold);
+    held->stop = STOP_LOST_LEASE;
+    dispatcher_add(dispatcher, CHORE_TELL_HALTS);
     return true;
 }
 
 static bool adopt(struct dispatcher *dispatcher, const struct hold_view *view,
-                  const struct job_list *held, struct error *err)
+                  const struct job_list *leased, struct error *err)
 {
     struct lease_table *leases = dispatcher->process->leases;
-    const struct job *job = find_held(held, &view->lease);
+    const struct job *job = find_leased(leased, &view->lease);
 
     if (job)
         return adopt_ours(dispatcher, view, job, err);
@@ -99,13 +99,14 @@ static bool adopt(struct dispatcher *dispatcher, const struct hold_view *view,
     return adopt_stray(dispatcher, view, err);
 }
 
-static bool adopt_table(struct dispatcher *dispatcher, const struct job_list *held,
+static bool adopt_table(struct dispatcher *dispatcher, const struct job_list *leased,
                         struct error *err)
 {
     struct hold_view view;
 
     for (size_t i = 0; lease_table_next(dispatcher->process->leases, &i, &view);) {
-        if (!flights_find(&dispatcher->flights, view.hold) && !adopt(dispatcher, &view, held, err))
+        if (!held_jobs_find(&dispatcher->held_jobs, view.hold) &&
+            !adopt(dispatcher, &view, leased, err))
             return false;
     }
     return true;
@@ -117,26 +118,52 @@ static bool take_in(struct dispatcher *dispatcher, const struct job *job, struct
     const usec_t lease = dispatcher->config->pool.lease;
     const usec_t left = store_lease_left(dispatcher->store, job->expires_at);
 
-    return exchange_take_in_job(dispatcher, job, clock_boot() + left - lease / 3, err);
+    return exchange_take_in_job(dispatcher, job, lease_stop_at(clock_boot() + left, lease), err);
+}
+
+static bool look(struct dispatcher *dispatcher, bool is_again, struct error *err)
+{
+    CLEANUP(job_list_done) struct job_list leased = {0};
+    size_t found = 0;
+
+    if (!store_held(dispatcher->store, dispatcher->process->pool, &leased, err))
+        return error_prefix(err, "ask what this pool holds");
+    dispatcher_read_clocks(dispatcher);
+    if (!adopt_table(dispatcher, &leased, err))
+        return false;
+    for (size_t i = 0; i < leased.count; i++) {
+        if (is_known(dispatcher, &leased.items[i]))
+            continue;
+        found++;
+        if (!take_in(dispatcher, &leased.items[i], err))
+            return false;
+    }
+    if (leased.count > 0 && (found > 0 || !is_again))
+        log_info("jobs_recovered", "held=%zu unknown=%zu", leased.count, found);
+    return true;
 }
 
 bool recovery_run(struct dispatcher *dispatcher, struct error *err)
 {
-    CLEANUP(job_list_done) struct job_list held = {0};
-    size_t found = 0;
+    const bool may_wait = dispatcher_holds_nothing(dispatcher);
+    const bool saw_all = look(dispatcher, false, err);
 
-    if (!store_held(dispatcher->store, dispatcher->process->pool, &held, err))
-        return error_prefix(err, "ask what this pool holds");
-    if (!adopt_table(dispatcher, &held, err))
+    if (!saw_all && !(may_wait && outage_may_pass(err)))
         return false;
-    for (size_t i = 0; i < held.count; i++) {
-        if (is_known(dispatcher, &held.items[i]))
-            continue;
-        found++;
-        if (!take_in(dispatcher, &held.items[i], err))
-            return false;
-    }
-    if (held.count > 0 && (found > 0 || !dispatcher->wants_recovery))
-        log_info("jobs_recovered", "held=%zu unknown=%zu", held.count, found);
+    if (saw_all)
+        dispatcher->recover_at = clock_boot() + LOOK_INTERVAL;
+    dispatcher_add(dispatcher, CHORE_RECOVER);
     return true;
+}
+
+bool recovery_repeat(struct dispatcher *dispatcher, struct error *err)
+{
+    if (queues_miss_any(&dispatcher->queues) || clock_boot() < dispatcher->recover_at ||
+        !dispatcher_take(dispatcher, CHORE_RECOVER))
+        return true;
+    dispatcher->recover_at = clock_boot() + LOOK_INTERVAL;
+    if (look(dispatcher, true, err))
+        return true;
+    dispatcher_add(dispatcher, CHORE_RECOVER);
+    return outage_may_pass(err);
 }

@@ -9,29 +9,28 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "dispatcher/conclude.h"
+#include "dispatcher/crash_outcome.h"
 #include "dispatcher/damage.h"
-#include "dispatcher/obituary.h"
 #include "dispatcher/state.h"
 #include "process/message.h"
 #include "process/process.h"
 #include "process/result_ring.h"
-#include "store/store.h"
 
 #include <sys/wait.h>
 
-static bool is_lost(const struct dispatcher *dispatcher, const struct flight *flight)
+static bool is_lost(const struct dispatcher *dispatcher, const struct held_job *held)
 {
-    return flight->is_stray ||
-           (lease_table_flags(dispatcher->process->leases, flight->hold) & LEASE_LOST);
+    return held->state == HELD_STRAY ||
+           (lease_table_flags(dispatcher->process->leases, held->hold) & LEASE_LOST);
 }
 
 /* A worker runs other people's code, which may write what looks like a result of somebody else. */
 static bool has(const struct dispatcher *dispatcher, const struct worker_link *link,
-                const struct flight *flight)
+                const struct held_job *held)
 {
     uint32_t serial;
 
-    switch (lease_table_state(dispatcher->process->leases, flight->hold, &serial)) {
+    switch (lease_table_state(dispatcher->process->leases, held->hold, &serial)) {
     case HOLD_STARTED:
     case HOLD_FINISHED:
         return serial == link->serial;
@@ -56,24 +55,24 @@ static bool bear_garbage(struct worker_link *link, const struct error *err)
     return true;
 }
 
-/* A flight may be unknown when its end was settled just before a dispatcher died. */
+/* A job may be unknown when its end was settled just before a dispatcher died. */
 static bool take_in(struct dispatcher *dispatcher, struct worker_link *link, struct result *result,
                     struct error *err)
 {
-    struct flight *flight = flights_find(&dispatcher->flights, result->hold);
+    struct held_job *held = held_jobs_find(&dispatcher->held_jobs, result->hold);
 
-    if (!flight || flight->is_concluded)
+    if (!held || held_job_is_concluded(held))
         return true;
-    if (!has(dispatcher, link, flight)) {
+    if (!has(dispatcher, link, held)) {
         error_set(err, TH_E_INTERNAL, "it gave the result of a job that it does not have");
         return bear_garbage(link, err);
     }
     link->missed = 0;
-    if (is_lost(dispatcher, flight)) {
-        conclude_silently(dispatcher, flight);
+    if (is_lost(dispatcher, held)) {
+        conclude_silently(dispatcher, held);
         return true;
     }
-    return conclude_result(dispatcher, flight, result, err);
+    return conclude_result(dispatcher, held, result, err);
 }
 
 static bool read_one(struct dispatcher *dispatcher, struct worker_link *link,
@@ -116,37 +115,38 @@ static bool read_ring(struct dispatcher *dispatcher, struct worker_link *link, s
 }
 
 /* A crash that we saw is a failed attempt; one that we asked for is not. */
-static bool bury_flight(struct dispatcher *dispatcher, const struct worker_link *link,
-                        struct flight *flight, struct error *err)
+static bool conclude_crashed(struct dispatcher *dispatcher, const struct worker_link *link,
+                             struct held_job *held, struct error *err)
 {
-    const struct obituary_facts facts = {
+    const struct crash_facts facts = {
         .config = dispatcher->config,
         .worker = link->number,
         .end = &link->end,
-        .hold = flight->hold,
-        .timeout = flight->limits.timeout,
+        .hold = held->hold,
+        .timeout = held->limits.timeout,
     };
-    struct obituary obituary;
+    struct crash_outcome crash;
 
-    if (is_lost(dispatcher, flight) || (flight->wants_halt && flight->halt == HALT_LOST_LEASE)) {
-        conclude_silently(dispatcher, flight);
+    if (is_lost(dispatcher, held) || held->stop == STOP_LOST_LEASE) {
+        conclude_silently(dispatcher, held);
         return true;
     }
-    obituary_write(&facts, &obituary);
-    const bool released = dispatcher->is_stopping || obituary.kind == OUTCOME_RELEASED;
-    const bool cancelled = !released && flight->wants_halt && flight->halt == HALT_CANCEL;
+    crash_outcome_find(&facts, &crash);
+    const bool released =
+        dispatcher->state == DISPATCHER_STOPPING || crash.kind == OUTCOME_RELEASED;
+    const bool cancelled = !released && held->stop == STOP_CANCEL;
     const struct outcome outcome = {
         .kind = released    ? OUTCOME_RELEASED
                 : cancelled ? OUTCOME_CANCELLED
-                            : obituary.kind,
-        .error = arena_text(&dispatcher->outbox.arena, obituary.error),
+                            : crash.kind,
+        .error = arena_text(&dispatcher->outbox.arena, crash.error),
         .run = {.worker = link->number,
-                .started_at = flight->job.started_at,
-                .wall = store_now(dispatcher->store) - flight->job.started_at,
-                .exit_code = obituary.exit_code,
-                .signal = obituary.signal},
+                .started_at = held->job.started_at,
+                .wall = dispatcher->now.store - held->job.started_at,
+                .exit_code = crash.exit_code,
+                .signal = crash.signal},
     };
-    return conclude_flight(dispatcher, flight, &outcome, err);
+    return conclude_job(dispatcher, held, &outcome, err);
 }
 
 /* One that was asked to end, or had nothing to do, is to blame for nothing. */
@@ -155,25 +155,26 @@ static bool has_crashed(const struct worker_link *link)
     return !WIFEXITED(link->end.status) || WEXITSTATUS(link->end.status) != PROCESS_OK;
 }
 
-static bool bury_worker(struct dispatcher *dispatcher, struct worker_link *link, struct error *err)
+static bool conclude_worker(struct dispatcher *dispatcher, struct worker_link *link,
+                            struct error *err)
 {
-    struct flight *flight;
-    bool is_first = !link->is_buried;
+    struct held_job *held;
+    bool is_first = !link->is_concluded;
     uint32_t serial;
 
-    link->is_buried = true;
-    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
-        if (flight->is_concluded)
+    link->is_concluded = true;
+    for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
+        if (held_job_is_concluded(held))
             continue;
-        lease_table_state(dispatcher->process->leases, flight->hold, &serial);
+        lease_table_state(dispatcher->process->leases, held->hold, &serial);
         if (serial != link->serial)
             continue;
         is_first = false;
-        if (!bury_flight(dispatcher, link, flight, err))
+        if (!conclude_crashed(dispatcher, link, held, err))
             return false;
     }
-    flight = is_first && has_crashed(link) ? damage_find_culprit(dispatcher, link) : NULL;
-    return !flight || bury_flight(dispatcher, link, flight, err);
+    held = is_first && has_crashed(link) ? damage_find_culprit(dispatcher, link) : NULL;
+    return !held || conclude_crashed(dispatcher, link, held, err);
 }
 
 /* What all of them have left behind comes before what the end of one means. */
@@ -184,7 +185,7 @@ bool results_collect(struct dispatcher *dispatcher, struct error *err)
             return false;
     }
     for (struct worker_link *link = dispatcher->workers.first; link; link = link->next) {
-        if (link->has_ended && !bury_worker(dispatcher, link, err))
+        if (link->has_ended && !conclude_worker(dispatcher, link, err))
             return false;
     }
     return true;
@@ -195,12 +196,12 @@ bool results_collect(struct dispatcher *dispatcher, struct error *err)
 static void begin_audit(struct dispatcher *dispatcher)
 {
     const struct lease_table *leases = dispatcher->process->leases;
-    struct flight *flight;
+    struct held_job *held;
     uint32_t serial;
 
-    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));)
-        flight->is_finished =
-            lease_table_state(leases, flight->hold, &serial) == HOLD_FINISHED &&
+    for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));)
+        held->is_finished =
+            lease_table_state(leases, held->hold, &serial) == HOLD_FINISHED &&
             workers_find(&dispatcher->workers, serial); /* else its socket is yet to come */
     for (struct worker_link *link = dispatcher->workers.first; link; link = link->next)
         link->has_news = true;
@@ -213,14 +214,14 @@ static bool end_audit(struct dispatcher *dispatcher, struct error *err)
         .error = "its result was lost",
         .run = {.exit_code = JOB_NO_EXIT_CODE},
     };
-    struct flight *flight;
+    struct held_job *held;
 
-    for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
-        if (!flight->is_finished || flight->is_concluded)
+    for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
+        if (!held->is_finished || held_job_is_concluded(held))
             continue;
-        if (flight->is_stray)
-            conclude_silently(dispatcher, flight);
-        else if (!conclude_flight(dispatcher, flight, &outcome, err))
+        if (held->state == HELD_STRAY)
+            conclude_silently(dispatcher, held);
+        else if (!conclude_job(dispatcher, held, &outcome, err))
             return false;
     }
     return true;
@@ -233,8 +234,30 @@ bool results_audit(struct dispatcher *dispatcher, struct error *err)
            damage_check(dispatcher, err);
 }
 
+/* Results of jobs that could not be settled yet are needed by the dispatcher after this one. They
+ * give way before a worker would have to wait with others: then only a dispatcher that dies now
+ * loses them. */
+static void hold_workers(struct dispatcher *dispatcher)
+{
+    const struct outbox *outbox = &dispatcher->outbox;
+    uint32_t serial;
+
+    for (struct worker_link *link = dispatcher->workers.first; link; link = link->next)
+        link->is_held = false;
+    for (size_t i = 0; i < outbox->kept; i++) {
+        if (!held_job_has_hold(outbox->jobs[i]))
+            continue;
+        lease_table_state(dispatcher->process->leases, outbox->jobs[i]->hold, &serial);
+        struct worker_link *link = workers_find(&dispatcher->workers, serial);
+
+        if (link && workers_have_room(&dispatcher->workers, link))
+            link->is_held = true;
+    }
+}
+
 bool results_forget(struct dispatcher *dispatcher, struct error *err)
 {
+    hold_workers(dispatcher);
     if (!workers_take_looked(&dispatcher->workers, err))
         return false;
     for (struct worker_link *link = dispatcher->workers.first, *next; link; link = next) {

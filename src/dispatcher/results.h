@@ -16,7 +16,8 @@ bool results_collect(struct dispatcher *dispatcher, struct error *err) MUST_CHEC
 /* The same; then what a worker has finished without a result that could be read has failed. */
 bool results_audit(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 
-/* When all of the outbox is settled: forgets the results, and the workers that have ended. */
+/* When the outbox is settled: forgets the results, and the workers that have ended, but for those
+ * of jobs that are kept in it. */
 bool results_forget(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 
 #endif

@@ -22,7 +22,7 @@ struct worker_link {
     size_t looked; /* results that were looked at and are not settled yet */
     bool has_ended;
     struct worker_end end; /* then */
-    bool is_buried;        /* its end has been told to its jobs */
+    bool is_concluded;     /* its end has been told to its jobs */
     bool has_lied;         /* it has given what is no result of its own, and that was said */
     int missed;            /* how often a job was waiting in vain since this one started any */
     size_t running, limit; /* jobs, and how many they may become; as of the last count */
@@ -38,6 +38,7 @@ struct workers {
     struct result_rings *result_rings;
     struct worker_link *first; /* owned */
     struct worker_link *index[WORKERS_INDEX];
+    bool is_crowded; /* jobs wait that can join none of those that run */
 };
 
 /* A worker was started; `socket` is ours from here on. */

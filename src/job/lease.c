@@ -60,9 +60,24 @@ enum th_error_code lease_check(enum job_state state, usec_t expires_at,
     return TH_OK;
 }
 
+usec_t lease_stop_at(usec_t ends_at, usec_t lease_for)
+{
+    return ends_at - lease_for / 3;
+}
+
+usec_t lease_ends_at(usec_t stop_at, usec_t lease_for)
+{
+    return stop_at + lease_for / 3;
+}
+
+bool lease_is_half_over(usec_t stop_at, usec_t lease_for, usec_t now)
+{
+    return now > stop_at - lease_for / 6;
+}
+
 usec_t lease_grace(usec_t stop_at, usec_t lease_for, usec_t kill_grace, usec_t now)
 {
-    const usec_t left = stop_at + lease_for / 3 - lease_for / 6 - now;
+    const usec_t left = lease_ends_at(stop_at, lease_for) - lease_for / 6 - now;
 
     if (left <= 0)
         return 0;

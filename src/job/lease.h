@@ -35,9 +35,18 @@ enum th_error_code lease_check(enum job_state state, usec_t expires_at,
                                const struct lease_token *held, const struct lease_token *given,
                                usec_t now);
 
-/* How long a run may take to end by itself once its lease was not confirmed by `stop_at`, a third
- * of the lease before its end: up to `kill_grace`, and none when it comes so late, as after a
- * sleep, that the lease could end within a sixth of it. */
+/* When a run has to be given up whose lease ends then, unless it is extended before: a third of the
+ * lease earlier. And when a lease ends whose run has to be given up then. */
+usec_t lease_stop_at(usec_t ends_at, usec_t lease_for);
+usec_t lease_ends_at(usec_t stop_at, usec_t lease_for);
+
+/* Of one that was not extended yet: so little is left that a job is better given back than started.
+ */
+bool lease_is_half_over(usec_t stop_at, usec_t lease_for, usec_t now);
+
+/* How long a run may take to end by itself once its lease was not confirmed by `stop_at`: up to
+ * `kill_grace`, and none when it comes so late, as after a sleep, that the lease could end within a
+ * sixth of it. */
 usec_t lease_grace(usec_t stop_at, usec_t lease_for, usec_t kill_grace, usec_t now);
 
 /* How long a call to the store may take at most that reserves or extends: a sixth of the lease.

@@ -27,26 +27,19 @@
 #define LOOK_BUSY (50 * USEC_PER_MSEC)
 #define LOOK_SOON USEC_PER_MSEC
 
-/* As `reason` in the log. */
-static const char *const reason_names[] = {
-    [KILL_NONE] = "none",     [KILL_TIMEOUT] = "timeout",
-    [KILL_CANCEL] = "cancel", [KILL_LOST_LEASE] = "lost_lease",
-    [KILL_DRAIN] = "drain",   [KILL_STOPPED] = "stopped",
-};
-
-enum kill_reason overrun_reason(const struct overrun_facts *facts)
+enum stop_reason overrun_reason(const struct overrun_facts *facts)
 {
     const struct plugin_mark *mark = &facts->mark;
 
     if (mark->until != 0 && mark->until <= facts->now)
-        return KILL_TIMEOUT;
+        return STOP_TIMEOUT;
     if (hold_equal(mark->hold, HOLD_NONE))
-        return KILL_NONE; /* no job is at stake */
+        return STOP_NONE; /* no job is at stake */
     if ((facts->flags & LEASE_LOST) || facts->stop_at <= facts->now)
-        return KILL_LOST_LEASE;
+        return STOP_LOST_LEASE;
     if (facts->flags & LEASE_CANCELED)
-        return KILL_CANCEL;
-    return facts->is_stopping ? KILL_DRAIN : KILL_NONE;
+        return STOP_CANCEL;
+    return facts->is_stopping ? STOP_DRAIN : STOP_NONE;
 }
 
 usec_t overrun_grace(const struct overrun_facts *facts, const struct pool_config *pool)
@@ -65,7 +58,7 @@ static struct overrun_watch *watch_of(const struct overrun *overrun, const struc
     return &overrun->watches[seat->slot];
 }
 
-static void tell(const struct seat *seat, enum kill_reason reason, const char *signal_name,
+static void tell(const struct seat *seat, enum stop_reason reason, const char *signal_name,
                  int number)
 {
     const uint32_t plugin = scoreboard_plugin(seat->pool->scoreboard, seat->slot).plugin;
@@ -73,7 +66,7 @@ static void tell(const struct seat *seat, enum kill_reason reason, const char *s
     char name[PLUGIN_NAME_SIZE];
 
     log_warning("plugin_overrun", "name=%s pid=%d plugin=%s reason=%s signal=%s", seat->name,
-                (int)seat->pid, path ? plugin_id_name(path, name) : "-", reason_names[reason],
+                (int)seat->pid, path ? plugin_id_name(path, name) : "-", stop_reason_name(reason),
                 signal_name);
     kill(seat->pid, number);
 }
@@ -110,11 +103,11 @@ static usec_t go_on(const struct seat *seat, struct overrun_watch *watch,
 static usec_t begin(const struct seat *seat, struct overrun_watch *watch,
                     const struct overrun_facts *facts)
 {
-    const enum kill_reason reason = overrun_reason(facts);
+    const enum stop_reason reason = overrun_reason(facts);
     const usec_t grace = overrun_grace(facts, &seat->pool->config->pool);
 
     *watch = (struct overrun_watch){.reason = reason, .hold = facts->mark.hold};
-    if (reason == KILL_NONE)
+    if (reason == STOP_NONE)
         return end_of(facts);
     watch->kill_at = facts->now + grace;
     if (grace > 0)
@@ -136,7 +129,7 @@ static usec_t look_at(const struct seat *seat, struct overrun_watch *watch, usec
         return 0;
     facts.stop_at = lease_table_stop_at(pool->leases, facts.mark.hold);
     facts.flags = lease_table_flags(pool->leases, facts.mark.hold);
-    if (watch->reason != KILL_NONE && hold_equal(watch->hold, facts.mark.hold))
+    if (watch->reason != STOP_NONE && hold_equal(watch->hold, facts.mark.hold))
         return go_on(seat, watch, &facts);
     return begin(seat, watch, &facts);
 }
@@ -185,7 +178,7 @@ void overrun_look(struct overrun *overrun)
 /* A plugin may have undone what makes TERM harmless. */
 static bool did_kill(const struct overrun_watch *watch, int status)
 {
-    return watch->reason != KILL_NONE &&
+    return watch->reason != STOP_NONE &&
            (watch->is_killed || (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM));
 }
 
@@ -208,7 +201,7 @@ void overrun_note_stopped(struct overrun *overrun, const struct seat *seat)
 
     if (seat->role == ROLE_WORKER && !watch->is_killed)
         *watch = (struct overrun_watch){
-            .reason = KILL_STOPPED, .hold = hold_of(seat), .is_killed = true};
+            .reason = STOP_FROZEN, .hold = hold_of(seat), .is_killed = true};
 }
 
 struct worker_end overrun_end_of(const struct overrun *overrun, const struct seat *seat, int status)
@@ -220,7 +213,7 @@ struct worker_end overrun_end_of(const struct overrun *overrun, const struct sea
     return (struct worker_end){
         .status = status,
         .plugin = works ? scoreboard_plugin(seat->pool->scoreboard, seat->slot).plugin : 0,
-        .killed_for = was_killed ? watch->reason : KILL_NONE,
+        .killed_for = was_killed ? watch->reason : STOP_NONE,
         .killed_hold = was_killed ? watch->hold : HOLD_NONE,
         .hold = works ? hold_of(seat) : HOLD_NONE,
     };

@@ -21,7 +21,7 @@ struct seat;
 
 /* What was seen of the worker in a seat. Zeroed: nothing to object to. */
 struct overrun_watch {
-    enum kill_reason reason;
+    enum stop_reason reason;
     struct hold hold; /* of the run that was sent TERM */
     usec_t kill_at;   /* boot time */
     bool is_killed;
@@ -43,7 +43,7 @@ struct overrun_facts {
 };
 
 /* Whether the run shall stop. */
-enum kill_reason overrun_reason(const struct overrun_facts *facts);
+enum stop_reason overrun_reason(const struct overrun_facts *facts);
 
 /* How long one that shall stop may take to return. */
 usec_t overrun_grace(const struct overrun_facts *facts, const struct pool_config *pool);

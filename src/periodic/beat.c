@@ -19,9 +19,9 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "periodic/progress_sent.h"
 #include "periodic/running.h"
 #include "periodic/status.h"
-#include "periodic/told.h"
 #include "process/lease_table.h"
 #include "process/process.h"
 #include "process/scoreboard.h"
@@ -50,14 +50,14 @@ struct beat {
     struct running running; /* what they show of their jobs */
 
     /* Owned; room for the whole lease table. */
-    struct told *told; /* by entry */
+    struct progress_sent *progress_sent; /* by entry */
     struct holding *holdings;
     struct lease_beat *leases;
     struct lease_answer *answers;
     size_t capacity;
     size_t count;
 
-    struct buffer status, told_status;
+    struct buffer status, sent_status;
     bool is_watched;    /* the pool, or one of its jobs, as of the last whole beat */
     bool shows_status;  /* somebody looks at the pools */
     usec_t started_at;  /* of the pool, on the database's clock */
@@ -76,15 +76,16 @@ bool beat_new(const struct process *process, struct beat **beat_out, struct erro
         .process = process,
         .slots = calloc(slots, sizeof *beat->slots),
         .slot_count = slots,
-        .told = calloc(capacity, sizeof *beat->told),
+        .progress_sent = calloc(capacity, sizeof *beat->progress_sent),
         .holdings = calloc(capacity, sizeof *beat->holdings),
         .leases = calloc(capacity, sizeof *beat->leases),
         .answers = calloc(capacity, sizeof *beat->answers),
         .capacity = capacity,
         .status = BUFFER(status_limit(process->config, slots)),
-        .told_status = BUFFER(status_limit(process->config, slots)),
+        .sent_status = BUFFER(status_limit(process->config, slots)),
     };
-    if (!beat->slots || !beat->told || !beat->holdings || !beat->leases || !beat->answers) {
+    if (!beat->slots || !beat->progress_sent || !beat->holdings || !beat->leases ||
+        !beat->answers) {
         beat_free(&beat);
         return error_no_memory(err);
     }
@@ -96,12 +97,12 @@ void beat_free(struct beat **beat)
 {
     if (!*beat)
         return;
-    buffer_done(&(*beat)->told_status);
+    buffer_done(&(*beat)->sent_status);
     buffer_done(&(*beat)->status);
     free((*beat)->answers);
     free((*beat)->leases);
     free((*beat)->holdings);
-    free((*beat)->told);
+    free((*beat)->progress_sent);
     running_done(&(*beat)->running);
     free((*beat)->slots);
     free(*beat);
@@ -157,7 +158,7 @@ static void fill_lease(struct beat *beat, size_t index)
     if (!running)
         return;
     lease->worker = running->worker;
-    told_compare(&beat->told[running->job.hold.entry], &running->job, lease);
+    progress_sent_compare(&beat->progress_sent[running->job.hold.entry], &running->job, lease);
 }
 
 /* Something that somebody waits to see. */
@@ -167,7 +168,7 @@ static bool is_awaited(const struct beat *beat, size_t index)
     const struct lease_beat *lease = &beat->leases[index];
 
     return (lease->progress_percent >= 0 || lease->output.data) &&
-           told_is_watched(&beat->told[holding->view.hold.entry], holding->job);
+           progress_sent_is_watched(&beat->progress_sent[holding->view.hold.entry], holding->job);
 }
 
 static void list_leases(struct beat *beat, bool only_awaited)
@@ -200,19 +201,19 @@ static struct bytes bytes_of(const struct buffer *buffer)
 
 static struct bytes new_status(const struct beat *beat)
 {
-    const struct buffer *now = &beat->status, *told = &beat->told_status;
+    const struct buffer *now = &beat->status, *sent = &beat->sent_status;
 
-    if (now->length == told->length && memcmp(now->data, told->data, now->length) == 0)
+    if (now->length == sent->length && memcmp(now->data, sent->data, now->length) == 0)
         return (struct bytes){0};
     return bytes_of(now);
 }
 
 static void remember_status(struct beat *beat)
 {
-    const struct buffer told = beat->status;
+    const struct buffer sent = beat->status;
 
-    beat->status = beat->told_status;
-    beat->told_status = told;
+    beat->status = beat->sent_status;
+    beat->sent_status = sent;
 }
 
 /* ---- what the store answers ---- */
@@ -248,7 +249,7 @@ static bool take_answer(struct beat *beat, size_t index, usec_t stop_at)
         return note_lost(beat, &holding->view, answer->verdict);
     lease_table_confirm(beat->process->leases, hold, stop_at);
     if (holding->job)
-        told_remember(&beat->told[hold.entry], holding->job, answer->watched);
+        progress_sent_remember(&beat->progress_sent[hold.entry], holding->job, answer->watched);
     return answer->cancel_requested &&
            lease_table_flag(beat->process->leases, hold, LEASE_CANCELED);
 }
@@ -324,7 +325,7 @@ static bool exchange(struct beat *beat, struct store *store, struct bytes status
 
     if (!store_heartbeat(store, &heartbeat, store_now(store), beat->answers, &registered, err))
         return error_prefix(err, "extend %zu leases", beat->count);
-    if (!take_answers(beat, asked_at + lease_for - lease_for / 3, err) ||
+    if (!take_answers(beat, lease_stop_at(asked_at + lease_for, lease_for), err) ||
         !keep_registered(beat, registered, store, err))
         return false;
     if (status.data)

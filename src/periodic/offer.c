@@ -6,6 +6,7 @@
 #include "base/json_writer.h"
 #include "base/units.h"
 #include "config/config.h"
+#include "job/lease.h"
 
 /* Names are plain: JSON makes one byte of each of theirs. */
 #define ITEM_MAX (JOB_NAME_MAX + 192)
@@ -54,17 +55,12 @@ static void write_handler(struct json_writer *json, const struct config *config,
     json_write_close(json, '}');
 }
 
-/* As the heartbeater does it. */
-static usec_t beat_interval(const struct config *config)
-{
-    const usec_t third = config->pool.lease / 3;
-
-    return config->pool.heartbeat_interval < third ? config->pool.heartbeat_interval : third;
-}
-
 void offer_write(const struct config *config, struct json_writer *json)
 {
-    json_write_int(json, "heartbeat_ms", beat_interval(config) / USEC_PER_MSEC);
+    const struct pool_config *pool = &config->pool;
+    const usec_t interval = lease_renewal_interval(pool->heartbeat_interval, pool->lease);
+
+    json_write_int(json, "heartbeat_ms", interval / USEC_PER_MSEC);
     json_write_open(json, "queues", '[');
     for (size_t i = 0; i < config->queue_count; i++) {
         if (!config->queues[i].remote)

@@ -122,7 +122,7 @@ bool lease_table_is_running(const struct lease_table *table, uint32_t worker);
 
 /* ---- the heartbeater, with lease_table_next() ---- */
 
-/* The lease holds until stop_at plus a third of it. Never moves it back. */
+/* The lease holds until lease_ends_at(stop_at). Never moves it back. */
 void lease_table_confirm(struct lease_table *table, struct hold hold, usec_t stop_at);
 
 /* Adds flags; true when one of them is new. */

@@ -116,5 +116,5 @@ enum delivery halt_receive(int socket, struct halt *halt_out, struct error *err)
     const enum delivery delivery =
         receive_struct(socket, LETTER_HALT, halt_out, sizeof *halt_out, err);
 
-    return check_word(delivery, halt_out->reason, HALT_DRAIN, "reason to halt", err);
+    return check_word(delivery, halt_out->reason, STOP_REASONS - 1, "reason to halt", err);
 }

@@ -17,6 +17,7 @@
 #include "base/base.h"
 #include "base/uuid.h"
 #include "job/outcome.h"
+#include "job/stop_reason.h"
 #include "process/lease_table.h"
 
 struct arena;
@@ -49,21 +50,11 @@ enum order_kind {
                    * what waits in its socket */
 };
 
-/* Why the master killed a worker. */
-enum kill_reason {
-    KILL_NONE, /* it did not */
-    KILL_TIMEOUT,
-    KILL_CANCEL,
-    KILL_LOST_LEASE,
-    KILL_DRAIN,
-    KILL_STOPPED, /* a signal had stopped it, inside of a plugin or not */
-};
-
 /* How a worker ended. */
 struct worker_end {
-    int status;      /* as waitpid() has it */
-    uint32_t plugin; /* that it was inside of, as config/plugin_id.h counts; 0: none */
-    enum kill_reason killed_for;
+    int status;                  /* as waitpid() has it */
+    uint32_t plugin;             /* that it was inside of, as config/plugin_id.h counts; 0: none */
+    enum stop_reason killed_for; /* by the master; STOP_NONE: it was not */
     struct hold killed_hold; /* the run that it was killed for; it may have just begun another */
     struct hold hold;        /* what it ran, by its own word; HOLD_NONE: nothing */
 };
@@ -152,15 +143,9 @@ bool result_unpack(struct bytes packed, struct arena *arena, struct result *resu
 /* For a dispatcher that gets the socket, also as the first one: looks from the oldest on. */
 bool result_rewind(int socket, struct error *err) MUST_CHECK;
 
-enum halt_reason {
-    HALT_CANCEL,
-    HALT_LOST_LEASE,
-    HALT_DRAIN,
-};
-
 struct halt {
     struct hold hold;
-    enum halt_reason reason;
+    enum stop_reason reason;
 };
 
 enum delivery halt_send(int socket, const struct halt *halt, struct error *err);

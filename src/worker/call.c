@@ -10,7 +10,7 @@
 #include "base/gist.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "base/units.h"
+#include "worker/ending.h"
 #include "worker/inside.h"
 #include "worker/output.h"
 
@@ -225,10 +225,10 @@ struct th_job call_job(const struct call *call)
     };
 }
 
-enum execution_stop call_stop(struct call *call)
+enum stop_reason call_stop(struct call *call)
 {
     const struct handler_place *place = call->place;
-    const enum execution_stop stop = call->job ? place->wants_stop(place->context) : STOP_NONE;
+    const enum stop_reason stop = call->job ? place->wants_stop(place->context) : STOP_NONE;
 
     if (stop == STOP_NONE && place->until != 0 && place->until <= clock_boot())
         return STOP_TIMEOUT;
@@ -238,7 +238,7 @@ enum execution_stop call_stop(struct call *call)
 /* ---- what became of the job ---- */
 
 /* What was said is what holds, but for a failure: it may be the answer to a wish to stop. */
-static enum outcome_kind kind_of(enum th_outcome outcome, enum execution_stop stop)
+static enum outcome_kind kind_of(enum th_outcome outcome, enum stop_reason stop)
 {
     switch (outcome) {
     case TH_DONE:
@@ -250,49 +250,24 @@ static enum outcome_kind kind_of(enum th_outcome outcome, enum execution_stop st
     case TH_RETRY:
         break;
     }
-    switch (stop) {
-    case STOP_CANCEL:
-        return OUTCOME_CANCELLED;
-    case STOP_LOST_LEASE:
-    case STOP_DRAIN:
-    case STOP_COMPANY:
-        return OUTCOME_RELEASED;
-    case STOP_NONE:
-    case STOP_TIMEOUT:
-        return OUTCOME_FAILED;
-    }
-    abort(); /* a stop of no known kind */
+    return stop_reason_outcome(stop);
 }
 
-static void say_why(const struct call *call, enum execution_stop stop, struct buffer *text)
+static void say_why(const struct call *call, enum stop_reason stop, struct buffer *text)
 {
-    char duration[UNITS_TEXT_SIZE];
-
-    switch (stop) {
-    case STOP_NONE:
+    if (stop == STOP_NONE) {
         if (!call->has_error)
             buffer_printf(text, "plugin %s gave no reason", call->plugin);
         return;
-    case STOP_TIMEOUT:
-        buffer_printf(text, "timed out after %s in plugin %s",
-                      units_format_duration(call->job->timeout, duration), call->plugin);
-        break;
-    case STOP_CANCEL:
-        buffer_text(text, "stopped on request");
-        break;
-    case STOP_LOST_LEASE:
-        buffer_text(text, "stopped after its lease was lost");
-        break;
-    case STOP_DRAIN:
-    case STOP_COMPANY: /* nobody shares a plugin's run */
-        buffer_text(text, "stopped with its pool");
-        break;
     }
+    ending_say_stop(text, stop, call->job->timeout);
+    if (stop == STOP_TIMEOUT)
+        buffer_printf(text, " in plugin %s", call->plugin);
     if (call->has_error)
         buffer_text(text, ": ");
 }
 
-static const char *error_of(const struct call *call, enum execution_stop stop, struct arena *arena)
+static const char *error_of(const struct call *call, enum stop_reason stop, struct arena *arena)
 {
     CLEANUP(buffer_done) struct buffer text = BUFFER(REASON_MAX);
 
@@ -327,7 +302,7 @@ static enum th_outcome check_outcome(struct call *call, enum th_outcome outcome)
     return TH_RETRY;
 }
 
-static void add_error(struct call *call, struct handler_report *report, enum execution_stop stop)
+static void add_error(struct call *call, struct handler_report *report, enum stop_reason stop)
 {
     struct outcome *outcome = &report->outcome;
 
@@ -340,7 +315,7 @@ bool call_report(struct call *call, enum th_outcome outcome, struct handler_repo
                  struct error *err)
 {
     const enum th_outcome said = check_outcome(call, outcome);
-    const enum execution_stop stop = said == TH_RETRY ? call_stop(call) : STOP_NONE;
+    const enum stop_reason stop = said == TH_RETRY ? call_stop(call) : STOP_NONE;
     const usec_t snooze_for = call->snooze_for >= 0 ? call->snooze_for : call->base_delay;
 
     *report_out = (struct handler_report){

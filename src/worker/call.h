@@ -54,7 +54,7 @@ void call_done(struct call *call);
 struct th_job call_job(const struct call *call);
 
 /* Why it shall stop, if it shall. */
-enum execution_stop call_stop(struct call *call);
+enum stop_reason call_stop(struct call *call);
 
 /* What it means that the plugin returned this. False when out of memory. */
 bool call_report(struct call *call, enum th_outcome outcome, struct handler_report *report_out,

@@ -173,7 +173,7 @@ static enum outcome_kind kind_of_ending(const struct run *run)
 
 static enum outcome_kind kind_of(const struct run *run)
 {
-    return run->end.stop == STOP_NONE ? kind_of_ending(run) : ending_of_stop(run->end.stop);
+    return run->end.stop == STOP_NONE ? kind_of_ending(run) : stop_reason_outcome(run->end.stop);
 }
 
 static void say_why(const struct run *run, struct buffer *text)

@@ -34,8 +34,7 @@ static bool run(const void *prepared, void *state, const struct handler_place *p
     return command_run(prepared, job, place->execution, listener, report_out, err);
 }
 
-static void stop(void *state, const struct handler_place *place, enum execution_stop why,
-                 usec_t grace)
+static void stop(void *state, const struct handler_place *place, enum stop_reason why, usec_t grace)
 {
     (void)state;
     execution_stop(place->execution, why, grace);

@@ -12,24 +12,7 @@
 
 #include <stdlib.h>
 
-enum outcome_kind ending_of_stop(enum execution_stop why)
-{
-    switch (why) {
-    case STOP_CANCEL:
-        return OUTCOME_CANCELLED;
-    case STOP_LOST_LEASE:
-    case STOP_DRAIN:
-    case STOP_COMPANY:
-        return OUTCOME_RELEASED;
-    case STOP_TIMEOUT:
-        return OUTCOME_FAILED;
-    case STOP_NONE:
-        break;
-    }
-    abort(); /* it was not stopped */
-}
-
-void ending_say_stop(struct buffer *text, enum execution_stop why, usec_t timeout)
+void ending_say_stop(struct buffer *text, enum stop_reason why, usec_t timeout)
 {
     char duration[UNITS_TEXT_SIZE];
 
@@ -49,6 +32,7 @@ void ending_say_stop(struct buffer *text, enum execution_stop why, usec_t timeou
     case STOP_TIMEOUT:
         buffer_printf(text, "timed out after %s", units_format_duration(timeout, duration));
         return;
+    case STOP_FROZEN: /* whoever is says nothing */
     case STOP_NONE:
         break;
     }

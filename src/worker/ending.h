@@ -6,16 +6,14 @@
 
 #include "base/base.h"
 #include "job/outcome.h"
-#include "worker/execution.h"
+#include "job/stop_reason.h"
+#include "worker/program.h"
 
 struct buffer;
 struct gist;
 
-/* What comes of a job whose run was stopped. */
-enum outcome_kind ending_of_stop(enum execution_stop why);
-
 /* "timed out after 30s"; `timeout` is that of the job. */
-void ending_say_stop(struct buffer *text, enum execution_stop why, usec_t timeout);
+void ending_say_stop(struct buffer *text, enum stop_reason why, usec_t timeout);
 
 /* "killed by SIGSEGV" */
 void ending_say_signal(struct buffer *text, int number);

@@ -18,7 +18,7 @@ struct execution {
     struct program program;
     const struct execution_plan *plan;
     struct loop_timer deadline;
-    enum execution_stop stop;
+    enum stop_reason stop;
 };
 
 static void time_is_up(void *context)
@@ -105,7 +105,7 @@ bool execution_run(struct execution *execution, const struct execution_plan *pla
     return ok;
 }
 
-void execution_stop(struct execution *execution, enum execution_stop why, usec_t grace)
+void execution_stop(struct execution *execution, enum stop_reason why, usec_t grace)
 {
     assert(why != STOP_NONE);
     if (!program_stop(&execution->program, grace))

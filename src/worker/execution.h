@@ -8,22 +8,13 @@
 #define WORKER_EXECUTION_H
 
 #include "base/base.h"
+#include "job/stop_reason.h"
 #include "process/orphans.h"
 #include "process/spawn.h"
 #include "worker/program.h"
 
 struct error;
 struct loop;
-
-/* Why a run was stopped before it ended by itself. */
-enum execution_stop {
-    STOP_NONE,
-    STOP_TIMEOUT,
-    STOP_CANCEL,     /* somebody asked for it */
-    STOP_LOST_LEASE, /* the job may run elsewhere by now */
-    STOP_DRAIN,      /* the pool goes down */
-    STOP_COMPANY,    /* another job of the same program had to be stopped */
-};
 
 struct execution_plan {
     struct spawn spawn; /* its descriptors are filled in here */
@@ -35,7 +26,7 @@ struct execution_plan {
 };
 
 struct execution_end {
-    enum execution_stop stop;
+    enum stop_reason stop;
     int exit_code; /* or -1 */
     int signal;    /* or 0 */
     usec_t wall;
@@ -58,6 +49,6 @@ bool execution_run(struct execution *execution, const struct execution_plan *pla
 
 /* Called from the loop while it runs: TERM to its group now, KILL after `grace`; 0 is KILL at once.
  * The first reason is kept; a further call can only bring the KILL forward. */
-void execution_stop(struct execution *execution, enum execution_stop why, usec_t grace);
+void execution_stop(struct execution *execution, enum stop_reason why, usec_t grace);
 
 #endif

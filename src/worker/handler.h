@@ -104,7 +104,7 @@ struct handler_place {
 
     /* For what runs inside the worker and cannot be stopped by the loop: whether the run shall
      * stop, asked from within it. */
-    enum execution_stop (*wants_stop)(void *context);
+    enum stop_reason (*wants_stop)(void *context);
     void *context;
 };
 
@@ -129,7 +129,7 @@ struct handler_kind {
                 struct handler_report *report_out, struct error *err);
 
     /* Called from the loop while it runs: shall end now, and must have ended after `grace`. */
-    void (*stop)(void *state, const struct handler_place *place, enum execution_stop why,
+    void (*stop)(void *state, const struct handler_place *place, enum stop_reason why,
                  usec_t grace);
 
     /* For a kind that can have several jobs at a time; NULL for all others. */
@@ -149,7 +149,7 @@ struct handler_sharing {
                   struct handler_run *run, struct error *err);
 
     /* Called from the loop, for one of them: as stop(). */
-    void (*halt)(void *state, struct handler_run *run, enum execution_stop why, usec_t grace);
+    void (*halt)(void *state, struct handler_run *run, enum stop_reason why, usec_t grace);
 
     /* After each step of the loop. False when this worker cannot go on. */
     bool (*serve)(void *state, struct error *err);

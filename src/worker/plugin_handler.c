@@ -82,8 +82,7 @@ static bool run(const void *prepared, void *state, const struct handler_place *p
 }
 
 /* The loop does not turn while it runs: it asks by itself, or the master ends it. */
-static void stop(void *state, const struct handler_place *place, enum execution_stop why,
-                 usec_t grace)
+static void stop(void *state, const struct handler_place *place, enum stop_reason why, usec_t grace)
 {
     (void)state;
     (void)place;

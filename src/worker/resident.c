@@ -34,7 +34,7 @@
 
 /* ---- its end ---- */
 
-static void end_program(struct resident *resident, enum execution_stop why, usec_t grace)
+static void end_program(struct resident *resident, enum stop_reason why, usec_t grace)
 {
     if (why != STOP_TIMEOUT)
         resident->is_excused = true;
@@ -252,7 +252,7 @@ static bool give_waiting(struct resident *resident, struct error *err)
 
 /* ---- stopping one ---- */
 
-static void ask_to_stop(struct turn *turn, enum execution_stop why, usec_t grace)
+static void ask_to_stop(struct turn *turn, enum stop_reason why, usec_t grace)
 {
     struct resident *resident = turn->resident;
 
@@ -266,7 +266,7 @@ static void ask_to_stop(struct turn *turn, enum execution_stop why, usec_t grace
     loop_set_timer(resident->loop, &turn->timer, clock_boot() + grace);
 }
 
-static void halt(struct turn *turn, enum execution_stop why, usec_t grace)
+static void halt(struct turn *turn, enum stop_reason why, usec_t grace)
 {
     assert(why != STOP_NONE);
     if (turn->has_answer)
@@ -392,7 +392,7 @@ bool resident_begin(struct resident *resident, const struct resident_plan *plan,
     return resident_serve(resident, err);
 }
 
-void resident_halt(struct resident *resident, struct handler_run *run, enum execution_stop why,
+void resident_halt(struct resident *resident, struct handler_run *run, enum stop_reason why,
                    usec_t grace)
 {
     (void)resident;
@@ -431,7 +431,7 @@ bool resident_run(struct resident *resident, const struct resident_plan *plan,
     return works;
 }
 
-void resident_stop(struct resident *resident, enum execution_stop why, usec_t grace)
+void resident_stop(struct resident *resident, enum stop_reason why, usec_t grace)
 {
     for (struct turn *turn = resident->first; turn; turn = turn->next)
         halt(turn, why, grace);

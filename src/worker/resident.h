@@ -52,7 +52,7 @@ bool resident_begin(struct resident *resident, const struct resident_plan *plan,
                     struct handler_run *run, struct error *err) MUST_CHECK;
 
 /* Called from the loop: one of its jobs shall stop. */
-void resident_halt(struct resident *resident, struct handler_run *run, enum execution_stop why,
+void resident_halt(struct resident *resident, struct handler_run *run, enum stop_reason why,
                    usec_t grace);
 
 /* After each step of the loop while it has jobs. False when this process cannot go on. */
@@ -64,6 +64,6 @@ bool resident_run(struct resident *resident, const struct resident_plan *plan,
                   struct handler_report *report_out, struct error *err) MUST_CHECK;
 
 /* Called from the loop while it has jobs: all of them shall stop. */
-void resident_stop(struct resident *resident, enum execution_stop why, usec_t grace);
+void resident_stop(struct resident *resident, enum stop_reason why, usec_t grace);
 
 #endif

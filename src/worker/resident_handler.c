@@ -53,8 +53,7 @@ static bool run(const void *prepared, void *state, const struct handler_place *p
     return resident_run(state, prepared, job, listener, report_out, err);
 }
 
-static void stop(void *state, const struct handler_place *place, enum execution_stop why,
-                 usec_t grace)
+static void stop(void *state, const struct handler_place *place, enum stop_reason why, usec_t grace)
 {
     (void)place;
     resident_stop(state, why, grace);
@@ -79,7 +78,7 @@ static bool begin(const void *prepared, void *state, const struct handler_place 
     return resident_begin(state, prepared, run, err);
 }
 
-static void halt(void *state, struct handler_run *run, enum execution_stop why, usec_t grace)
+static void halt(void *state, struct handler_run *run, enum stop_reason why, usec_t grace)
 {
     resident_halt(state, run, why, grace);
 }

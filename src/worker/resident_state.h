@@ -44,7 +44,7 @@ void resident_remove_turn(struct resident *resident, struct turn *turn);
 void resident_forget_turns(struct resident *resident);
 
 /* The first reason is kept. */
-void turn_set_stop(struct turn *turn, enum execution_stop why);
+void turn_set_stop(struct turn *turn, enum stop_reason why);
 
 /* resident_voice.c: what comes out of its pipes. */
 void resident_hear(void *context, enum program_stream stream, struct bytes data);

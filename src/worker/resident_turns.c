@@ -50,7 +50,7 @@ void resident_forget_turns(struct resident *resident)
         resident_remove_turn(resident, resident->first);
 }
 
-void turn_set_stop(struct turn *turn, enum execution_stop why)
+void turn_set_stop(struct turn *turn, enum stop_reason why)
 {
     if (turn->stop != STOP_NONE)
         return;

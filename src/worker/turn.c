@@ -143,7 +143,7 @@ static enum outcome_kind kind_of(const struct turn *turn)
     if (answer_counts(turn))
         return kind_of_answer(turn->answer.kind);
     if (turn->stop != STOP_NONE)
-        return ending_of_stop(turn->stop);
+        return stop_reason_outcome(turn->stop);
     return turn_was_missed(turn) ? OUTCOME_RELEASED : OUTCOME_FAILED;
 }
 

@@ -33,7 +33,7 @@ struct turn {
 
     /* Until its timeout; once it was asked to stop, until the program is killed for that. */
     struct loop_timer timer;
-    enum execution_stop stop;
+    enum stop_reason stop;
     bool has_answer;
     struct answer answer; /* points into the arena */
     const char *fault;    /* what the program did wrong; NULL: nothing so far */

@@ -47,9 +47,9 @@
 #define LOOK_AGAIN  (50 * USEC_PER_MSEC) /* whether another worker has taken what is in the way */
 
 /* What is lost runs elsewhere by now, or is about to. */
-static usec_t grace_of(const struct worker *worker, enum halt_reason reason)
+static usec_t grace_of(const struct worker *worker, enum stop_reason reason)
 {
-    return reason == HALT_LOST_LEASE ? 0 : worker->process->config->pool.kill_grace;
+    return reason == STOP_LOST_LEASE ? 0 : worker->process->config->pool.kill_grace;
 }
 
 /* ---- what wakes it ---- */
@@ -65,7 +65,7 @@ static void hear_halts(void *context, unsigned events)
         struct run *run = runs_find(&worker->runs, halt.hold);
 
         if (run)
-            worker_give_up(worker, run, worker_stop_of(halt.reason), grace_of(worker, halt.reason));
+            worker_give_up(worker, run, halt.reason, grace_of(worker, halt.reason));
     }
 }
 

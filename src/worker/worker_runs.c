@@ -26,7 +26,7 @@ static void *state_of(const struct worker *worker, const struct handler *handler
 
 /* ---- stopping one ---- */
 
-void worker_give_up(struct worker *worker, struct run *run, enum execution_stop why, usec_t grace)
+void worker_give_up(struct worker *worker, struct run *run, enum stop_reason why, usec_t grace)
 {
     const struct handler *handler = run->handler;
 
@@ -38,22 +38,8 @@ void worker_give_up(struct worker *worker, struct run *run, enum execution_stop 
         handler->kind->stop(state_of(worker, handler), &worker->place, why, grace);
 }
 
-enum execution_stop worker_stop_of(enum halt_reason reason)
-{
-    switch (reason) {
-    case HALT_CANCEL:
-        return STOP_CANCEL;
-    case HALT_LOST_LEASE:
-        return STOP_LOST_LEASE;
-    case HALT_DRAIN:
-        return STOP_DRAIN;
-    }
-    assert(!"a reason of no known kind");
-    return STOP_DRAIN;
-}
-
 /* Whether the run shall stop, asked by one that keeps us from the loop. */
-enum execution_stop worker_wants_stop(void *context)
+enum stop_reason worker_wants_stop(void *context)
 {
     struct worker *worker = context;
     struct error err;
@@ -61,7 +47,7 @@ enum execution_stop worker_wants_stop(void *context)
 
     while (halt_receive(worker->process->results, &halt, &err) == DELIVERY_DONE) {
         if (runs_find(&worker->runs, halt.hold))
-            worker->stop = worker_stop_of(halt.reason);
+            worker->stop = halt.reason;
     }
     if (worker->stop == STOP_NONE &&
         lease_table_stop_at(worker->process->leases, worker->place.hold) <= clock_boot())

@@ -23,12 +23,12 @@ struct worker {
     struct runs runs;
     struct loop_watch tasks, results;
     struct loop_timer stop_timer, look_timer;
-    enum execution_stop stop; /* of what runs inside of us, if it was asked to */
-    bool is_blocked;          /* by the intake's blocker */
-    bool has_heard;           /* the bell, and has not looked since */
-    bool is_hungry;           /* has begun what others can join, and asked for no more yet */
-    bool is_retiring;         /* take only what is in the task ring */
-    bool ended;               /* take no more jobs */
+    enum stop_reason stop; /* of what runs inside of us, if it was asked to */
+    bool is_blocked;       /* by the intake's blocker */
+    bool has_heard;        /* the bell, and has not looked since */
+    bool is_hungry;        /* has begun what others can join, and asked for no more yet */
+    bool is_retiring;      /* take only what is in the task ring */
+    bool ended;            /* take no more jobs */
 };
 
 /* worker_runs.c */
@@ -40,7 +40,7 @@ bool worker_may_take(void *context, size_t handler);
 bool worker_begin_run(struct worker *worker, struct run *run, struct error *err) MUST_CHECK;
 
 /* Asks it to stop. */
-void worker_give_up(struct worker *worker, struct run *run, enum execution_stop why, usec_t grace);
+void worker_give_up(struct worker *worker, struct run *run, enum stop_reason why, usec_t grace);
 
 /* After a step of the loop: those that have ended are reported. */
 bool worker_serve_runs(struct worker *worker, struct error *err) MUST_CHECK;
@@ -49,8 +49,7 @@ bool worker_serve_runs(struct worker *worker, struct error *err) MUST_CHECK;
 void worker_check_leases(void *context);
 
 /* For what keeps us from the loop: whether it shall stop. */
-enum execution_stop worker_wants_stop(void *context);
-enum execution_stop worker_stop_of(enum halt_reason reason);
+enum stop_reason worker_wants_stop(void *context);
 
 void worker_close_handlers(struct worker *worker);
 

@@ -35,7 +35,7 @@ static const struct {
     {"job", {
         cron_describe_suite, cron_due_suite, cron_parse_suite, cron_suite, idempotency_suite, aside_suite,
         job_json_suite, job_suite, keyed_suite, lease_suite, rate_suite, retry_suite,
-        settlement_suite, state_suite, why_suite}},
+        settlement_suite, state_suite, stop_reason_suite, why_suite}},
     {"config", {
         config_suite, diagnostics_suite, environment_suite, field_suite, handler_match_suite,
         include_suite, plugin_id_suite, reference_suite, yaml_tree_suite}},
@@ -53,11 +53,11 @@ static const struct {
         redis_class_suite, redis_cluster_suite, redis_names_suite, redis_record_suite,
         redis_show_suite, scheme_suite, scratch_suite, sqlstate_suite, timekeeper_suite, url_suite}},
     {"dispatcher", {
-        mix_suite, obituary_suite, on_dead_suite, outbox_suite, queues_suite, room_suite,
+        crash_outcome_suite, dispatcher_state_suite, held_jobs_suite, interleave_suite, on_dead_suite, outbox_suite, queues_suite, room_suite,
         starts_suite}},
     {"periodic", {
-        beat_suite, crontab_suite, offer_suite, periodic_suite, promote_suite, reap_suite,
-        services_suite, status_suite, told_suite}},
+        beat_suite, crontab_suite, offer_suite, periodic_suite, progress_sent_suite, promote_suite, reap_suite,
+        services_suite, status_suite}},
     {"master", {
         generation_suite, invocation_suite, ledger_suite, overrun_suite, pool_name_suite,
         pool_state_suite, pulse_suite, reload_suite, restart_suite, roles_suite, backend_suite}},

@@ -56,6 +56,7 @@ Suite *rate_suite(void);
 Suite *retry_suite(void);
 Suite *settlement_suite(void);
 Suite *state_suite(void);
+Suite *stop_reason_suite(void);
 Suite *why_suite(void);
 
 /* config */
@@ -125,8 +126,10 @@ Suite *timekeeper_suite(void);
 Suite *url_suite(void);
 
 /* dispatcher */
-Suite *mix_suite(void);
-Suite *obituary_suite(void);
+Suite *crash_outcome_suite(void);
+Suite *dispatcher_state_suite(void);
+Suite *held_jobs_suite(void);
+Suite *interleave_suite(void);
 Suite *on_dead_suite(void);
 Suite *outbox_suite(void);
 Suite *queues_suite(void);
@@ -138,11 +141,11 @@ Suite *beat_suite(void);
 Suite *crontab_suite(void);
 Suite *offer_suite(void);
 Suite *periodic_suite(void);
+Suite *progress_sent_suite(void);
 Suite *promote_suite(void);
 Suite *reap_suite(void);
 Suite *services_suite(void);
 Suite *status_suite(void);
-Suite *told_suite(void);
 
 /* master */
 Suite *generation_suite(void);

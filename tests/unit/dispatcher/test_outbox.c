@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "dispatcher/flights.h"
+#include "dispatcher/held_jobs.h"
 #include "dispatcher/outbox.h"
 #include "suites.h"
 
@@ -26,14 +26,24 @@ static struct bytes bytes_of(const char *text)
     return (struct bytes){(const unsigned char *)text, strlen(text)};
 }
 
-/* A settlement with all that it can point to, in the outbox's own memory. */
-static struct flight *add(const char *text)
+/* One that is in no lease table: the outbox frees it. */
+static struct held_job *hold(void)
 {
-    struct flight *flight = calloc(1, sizeof *flight);
+    struct held_job *held = calloc(1, sizeof *held);
+
+    ck_assert_ptr_nonnull(held);
+    held->hold = HOLD_NONE;
+    return held;
+}
+
+/* A settlement with all that it can point to, in the outbox's own memory. */
+static struct held_job *add(const char *text)
+{
+    struct held_job *held = hold();
     struct job *alert = arena_alloc(&outbox.arena, sizeof *alert);
     struct error err;
 
-    ck_assert(flight && alert);
+    ck_assert(alert);
     *alert = (struct job){.type = "alert", .payload = arena_bytes(&outbox.arena, bytes_of(text))};
     const struct settlement settlement = {
         .kind = SETTLE_FAIL,
@@ -43,8 +53,8 @@ static struct flight *add(const char *text)
         .run = {.error = arena_text(&outbox.arena, text)},
         .on_dead = alert,
     };
-    ck_assert(outbox_add(&outbox, flight, &settlement, &err));
-    return flight;
+    ck_assert(outbox_add(&outbox, held, &settlement, &err));
+    return held;
 }
 
 static void keep(size_t from, size_t to)
@@ -56,13 +66,13 @@ static void keep(size_t from, size_t to)
 
 START_TEST(what_is_kept_does_not_need_the_memory_of_its_exchange)
 {
-    struct flight *gone = add("gone"), *kept = add("kept");
+    struct held_job *gone = add("gone"), *kept = add("kept");
 
     keep(1, 0);
     outbox_clear(&outbox, 1);
-    flight_free(gone);
+    held_job_free(gone);
     ck_assert_uint_eq(outbox.count, 1);
-    ck_assert_ptr_eq(outbox.flights[0], kept);
+    ck_assert_ptr_eq(outbox.jobs[0], kept);
     const struct settlement *settlement = &outbox.settlements[0];
     ck_assert_str_eq(settlement->error, "kept");
     ck_assert_str_eq(settlement->run.error, "kept");
@@ -76,10 +86,10 @@ END_TEST
 START_TEST(what_is_absent_stays_absent)
 {
     const struct settlement ack = {.kind = SETTLE_ACK};
-    struct flight *flight = calloc(1, sizeof *flight);
+    struct held_job *held = hold();
     struct error err;
 
-    ck_assert(flight && outbox_add(&outbox, flight, &ack, &err));
+    ck_assert(outbox_add(&outbox, held, &ack, &err));
     keep(0, 0);
     outbox_clear(&outbox, 1);
     ck_assert_ptr_null(outbox.settlements[0].error);
@@ -145,10 +155,10 @@ static void add_large(size_t count, size_t bytes)
 
     for (size_t i = 0; i < count; i++) {
         const struct settlement ack = {.output = {&byte, bytes}, .ref = (int64_t)i};
-        struct flight *flight = calloc(1, sizeof *flight);
+        struct held_job *held = hold();
 
-        ck_assert(flight && outbox_add(&outbox, flight, &ack, &err));
-        flight->is_kept = true; /* so that nothing is copied */
+        ck_assert(outbox_add(&outbox, held, &ack, &err));
+        held_job_move(held, HELD_KEPT); /* so that nothing is copied */
     }
 }
 
@@ -193,7 +203,7 @@ END_TEST
 
 START_TEST(what_is_kept_again_is_copied_once)
 {
-    struct flight *flight = add("first");
+    struct held_job *held = add("first");
 
     keep(0, 0);
     outbox_clear(&outbox, 1);
@@ -201,7 +211,7 @@ START_TEST(what_is_kept_again_is_copied_once)
     keep(0, 0);
     outbox_clear(&outbox, 1);
     ck_assert_ptr_eq(outbox.settlements[0].error, text);
-    ck_assert(flight->is_kept);
+    ck_assert_int_eq(held->state, HELD_KEPT);
 }
 END_TEST
 

@@ -1,3 +1,4 @@
+#include "base/error.h"
 #include "config/config.h"
 #include "dispatcher/queues.h"
 #include "suites.h"
@@ -283,6 +284,51 @@ START_TEST(all_queues_are_away_when_none_answers)
 }
 END_TEST
 
+/* What the next exchange has to say of queue b: away, or all that it was asked for. */
+static bool exchange_with_b(bool is_away, bool *back_out, struct error *err)
+{
+    const struct error why = {.code = TH_E_UNAVAILABLE, .text = "its node is down"};
+    const struct error none = {0};
+
+    queues_note_time(&queues, 5000);
+    const size_t count = ask(80);
+
+    give("a", share_of(count, "a"));
+    give("c", share_of(count, "c"));
+    *limit_of(count, "b") = (struct share_limit){.is_away = is_away, .limited_until = 5000};
+    if (!is_away)
+        give("b", share_of(count, "b"));
+    queues_conclude(&queues, 0);
+    return queues_tell_away(&queues, is_away ? &why : &none, 4000, back_out, err);
+}
+
+START_TEST(a_queue_that_is_back_is_told_once)
+{
+    struct error err;
+    bool back;
+
+    ck_assert(exchange_with_b(true, &back, &err) && !back);
+    ck_assert(exchange_with_b(true, &back, &err) && !back);
+    ck_assert(exchange_with_b(false, &back, &err) && back);
+    ck_assert(exchange_with_b(false, &back, &err) && !back);
+}
+END_TEST
+
+START_TEST(the_store_is_away_when_all_of_its_queues_are)
+{
+    const struct error why = {.code = TH_E_UNAVAILABLE, .text = "all nodes are down"};
+    const size_t count = ask(80);
+    struct error err = {0};
+    bool back;
+
+    for (size_t i = 0; i < count; i++)
+        queues.limits[i] = (struct share_limit){.is_away = true, .limited_until = 5000};
+    queues_conclude(&queues, 0);
+    ck_assert(!queues_tell_away(&queues, &why, 4000, &back, &err));
+    ck_assert_str_eq(err.text, why.text);
+}
+END_TEST
+
 /* ---- weights, while others cannot give what they should ---- */
 
 #define STRETCH 300 /* jobs of a and b */
@@ -357,6 +403,8 @@ Suite *queues_suite(void)
     tcase_add_test(cases, a_queue_that_has_something_ready_is_not_dry);
     tcase_add_test(cases, a_queue_is_away_until_it_answers);
     tcase_add_test(cases, all_queues_are_away_when_none_answers);
+    tcase_add_test(cases, a_queue_that_is_back_is_told_once);
+    tcase_add_test(cases, the_store_is_away_when_all_of_its_queues_are);
     tcase_add_loop_test(cases, the_others_keep_their_proportion_while_one_is_limited, 0,
                         COUNT_OF(wake_ups));
     suite_add_tcase(suite, cases);

@@ -141,6 +141,24 @@ START_TEST(what_is_asked_for_comes_long_before_its_lease_ends)
 }
 END_TEST
 
+START_TEST(a_run_is_given_up_a_third_of_its_lease_before_the_end)
+{
+    ck_assert_int_eq(lease_stop_at(160, 60), 140);
+    ck_assert_int_eq(lease_ends_at(140, 60), 160);
+    ck_assert_int_eq(lease_ends_at(lease_stop_at(100, 61), 61), 100);
+}
+END_TEST
+
+START_TEST(what_comes_in_the_second_half_of_its_lease_is_late)
+{
+    const usec_t stop_at = lease_stop_at(60, 60);
+
+    ck_assert(!lease_is_half_over(stop_at, 60, 0));
+    ck_assert(!lease_is_half_over(stop_at, 60, 30));
+    ck_assert(lease_is_half_over(stop_at, 60, 31));
+}
+END_TEST
+
 Suite *lease_suite(void)
 {
     Suite *suite = suite_create("job/lease");
@@ -155,6 +173,8 @@ Suite *lease_suite(void)
 
     tcase_add_test(lease, a_lease_ends_at_its_expiry);
     tcase_add_loop_test(lease, the_first_thing_that_is_wrong_is_reported, 0, CHECKS);
+    tcase_add_test(lease, a_run_is_given_up_a_third_of_its_lease_before_the_end);
+    tcase_add_test(lease, what_comes_in_the_second_half_of_its_lease_is_late);
     tcase_add_loop_test(lease, a_lease_is_renewed_three_times_at_least, 0, COUNT_OF(renewals));
     tcase_add_test(lease, what_is_asked_for_comes_long_before_its_lease_ends);
     tcase_add_loop_test(lease, an_unconfirmed_run_ends_before_its_lease, 0, COUNT_OF(graces));

@@ -15,19 +15,19 @@ static const struct {
     usec_t until, stop_at;
     unsigned flags;
     bool is_stopping;
-    enum kill_reason expected;
+    enum stop_reason expected;
 } runs[] = {
-    {"within its time it goes on", LATER, LATER, 0, false, KILL_NONE},
-    {"without a limit, too", 0, LATER, 0, false, KILL_NONE},
-    {"its time is up", NOW, LATER, 0, false, KILL_TIMEOUT},
-    {"its lease was not confirmed", LATER, NOW, 0, false, KILL_LOST_LEASE},
-    {"its entry is not its own any more", LATER, 0, 0, false, KILL_LOST_LEASE},
-    {"its lease is lost", LATER, LATER, LEASE_LOST, false, KILL_LOST_LEASE},
-    {"it shall be cancelled", LATER, LATER, LEASE_CANCELED, false, KILL_CANCEL},
+    {"within its time it goes on", LATER, LATER, 0, false, STOP_NONE},
+    {"without a limit, too", 0, LATER, 0, false, STOP_NONE},
+    {"its time is up", NOW, LATER, 0, false, STOP_TIMEOUT},
+    {"its lease was not confirmed", LATER, NOW, 0, false, STOP_LOST_LEASE},
+    {"its entry is not its own any more", LATER, 0, 0, false, STOP_LOST_LEASE},
+    {"its lease is lost", LATER, LATER, LEASE_LOST, false, STOP_LOST_LEASE},
+    {"it shall be cancelled", LATER, LATER, LEASE_CANCELED, false, STOP_CANCEL},
     {"a lost lease is nobody's to cancel", LATER, LATER, LEASE_LOST | LEASE_CANCELED, false,
-     KILL_LOST_LEASE},
-    {"the pool stops", LATER, LATER, 0, true, KILL_DRAIN},
-    {"a cancelled job is not given back", LATER, LATER, LEASE_CANCELED, true, KILL_CANCEL},
+     STOP_LOST_LEASE},
+    {"the pool stops", LATER, LATER, 0, true, STOP_DRAIN},
+    {"a cancelled job is not given back", LATER, LATER, LEASE_CANCELED, true, STOP_CANCEL},
 };
 
 START_TEST(a_run_shall_stop_for_one_reason)
@@ -48,9 +48,9 @@ START_TEST(what_is_for_no_job_only_has_its_time)
 {
     struct overrun_facts facts = {.mark = {1, HOLD_NONE, LATER}, .is_stopping = true, .now = NOW};
 
-    ck_assert_int_eq(overrun_reason(&facts), KILL_NONE);
+    ck_assert_int_eq(overrun_reason(&facts), STOP_NONE);
     facts.mark.until = NOW;
-    ck_assert_int_eq(overrun_reason(&facts), KILL_TIMEOUT);
+    ck_assert_int_eq(overrun_reason(&facts), STOP_TIMEOUT);
 }
 END_TEST
 

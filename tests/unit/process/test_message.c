@@ -37,7 +37,7 @@ END_TEST
 
 static const struct order orders[] = {
     {ORDER_WORKER_STARTED, 3, 4000000000u, 4711, 5, {0}},
-    {ORDER_WORKER_ENDED, 1, 17, 4712, 0, {9, 2, KILL_TIMEOUT, {5, 6}, {7, 8}}},
+    {ORDER_WORKER_ENDED, 1, 17, 4712, 0, {9, 2, STOP_TIMEOUT, {5, 6}, {7, 8}}},
     {ORDER_PAUSE, 0, 0, 0, 0, {0}},
     {ORDER_RESUME, 0, 0, 0, 0, {0}},
     {ORDER_DRAIN, 0, 0, 0, 0, {0}},
@@ -90,7 +90,7 @@ END_TEST
 START_TEST(reports_and_halts_arrive_as_they_were_sent)
 {
     const struct report report = {REPORT_WORKER_SETTLED, 4000000000u};
-    const struct halt halt = {{7, 4000000000u}, HALT_DRAIN};
+    const struct halt halt = {{7, 4000000000u}, STOP_DRAIN};
     struct report got_report;
     struct halt got_halt;
 
@@ -151,7 +151,7 @@ static void send_report(unsigned kind)
 
 static void send_halt(unsigned reason)
 {
-    const struct halt halt = {.reason = (enum halt_reason)reason};
+    const struct halt halt = {.reason = (enum stop_reason)reason};
 
     ck_assert_int_eq(halt_send(post.near, &halt, &post.err), DELIVERY_DONE);
 }
@@ -164,7 +164,7 @@ static const struct {
 } kinds[] = {
     {"order", send_order, receive_order, ORDER_RETIRE},
     {"report", send_report, receive_report, REPORT_WORKER_DEAF},
-    {"halt", send_halt, receive_halt, HALT_DRAIN},
+    {"halt", send_halt, receive_halt, STOP_FROZEN},
 };
 
 static void expect_refusal(enum delivery delivery, const char *what)
@@ -308,7 +308,7 @@ END_TEST
 
 START_TEST(a_full_socket_has_no_room_until_somebody_reads)
 {
-    const struct halt halt = {{1, 2}, HALT_CANCEL};
+    const struct halt halt = {{1, 2}, STOP_CANCEL};
     int sent = 0;
 
     while (halt_send(post.near, &halt, &post.err) == DELIVERY_DONE)

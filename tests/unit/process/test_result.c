@@ -347,7 +347,7 @@ END_TEST
 
 START_TEST(the_results_of_a_dead_worker_come_before_its_end)
 {
-    const struct halt halt = {{1, 1}, HALT_CANCEL};
+    const struct halt halt = {{1, 1}, STOP_CANCEL};
 
     ck_assert_int_eq(halt_send(post.far, &halt, &post.err), DELIVERY_DONE); /* never read */
     leave_number(1);
@@ -365,7 +365,7 @@ END_TEST
 
 START_TEST(taking_off_works_when_the_worker_has_just_died)
 {
-    const struct halt halt = {{1, 1}, HALT_CANCEL};
+    const struct halt halt = {{1, 1}, STOP_CANCEL};
 
     leave_number(1);
     leave_number(2);

@@ -14,13 +14,13 @@
 
 #define BASE_DELAY (10 * USEC_PER_SEC)
 
-static enum execution_stop wanted_stop;
+static enum stop_reason wanted_stop;
 static char heard[64];
 static struct call call;
 static struct handler_report report;
 static struct error err;
 
-static enum execution_stop want_stop(void *context)
+static enum stop_reason want_stop(void *context)
 {
     (void)context;
     return wanted_stop;
@@ -78,7 +78,7 @@ static void judge(enum th_outcome outcome)
 static const struct {
     const char *rule;
     enum th_outcome said;
-    enum execution_stop stop;
+    enum stop_reason stop;
     const char *error; /* that it set; NULL: none */
     enum outcome_kind kind;
     const char *job_error, *run_error;

@@ -239,7 +239,7 @@ START_TEST(a_timeout_beats_whatever_was_said)
 }
 END_TEST
 
-static enum execution_stop reason;
+static enum stop_reason reason;
 
 static void stop_at_line(void *context, bool is_error, struct bytes line, uint64_t dropped)
 {
@@ -249,7 +249,7 @@ static void stop_at_line(void *context, bool is_error, struct bytes line, uint64
 
 static const struct {
     const char *rule;
-    enum execution_stop stop;
+    enum stop_reason stop;
     enum outcome_kind kind;
     const char *error;
 } stops[] = {

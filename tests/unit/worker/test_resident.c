@@ -423,7 +423,7 @@ START_TEST(a_megabyte_on_stderr_is_bounded)
 }
 END_TEST
 
-static enum execution_stop reason;
+static enum stop_reason reason;
 
 static void stop_it(void *context, int percent, const char *text)
 {
@@ -434,7 +434,7 @@ static void stop_it(void *context, int percent, const char *text)
 }
 
 static const struct {
-    enum execution_stop stop;
+    enum stop_reason stop;
     enum outcome_kind kind;
     const char *error;
 } stops[] = {

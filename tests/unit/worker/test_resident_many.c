@@ -94,7 +94,7 @@ static void step(void)
 }
 
 /* As if from the loop, after which it is served. */
-static void halt(int number, enum execution_stop why, usec_t grace)
+static void halt(int number, enum stop_reason why, usec_t grace)
 {
     resident_halt(resident, &runs[number], why, grace);
     ck_assert_msg(resident_serve(resident, &err), "%s", err.text);
@@ -175,7 +175,7 @@ END_TEST
 static const struct {
     const char *rule;
     const char *payload;
-    enum execution_stop stop;
+    enum stop_reason stop;
     enum outcome_kind kind;
     const char *error, *run_error;
 } wishes[] = {
@@ -210,7 +210,7 @@ START_TEST(one_that_is_given_up_when_asked_leaves_the_others_alone)
 END_TEST
 
 static const struct {
-    enum execution_stop stop;
+    enum stop_reason stop;
     usec_t grace;
     enum outcome_kind kind;
 } kills[] = {

@@ -1,10 +1,10 @@
 /*
- * told.h - what the store has been told of a run, so that each thing is told once.
+ * progress_sent.h - what the store has been told of a run, so that each thing is told once.
  *
  * Progress and output are written with the heartbeat; most beats have nothing new.
  */
-#ifndef PERIODIC_TOLD_H
-#define PERIODIC_TOLD_H
+#ifndef PERIODIC_PROGRESS_SENT_H
+#define PERIODIC_PROGRESS_SENT_H
 
 #include "base/base.h"
 #include "process/scoreboard.h"
@@ -12,7 +12,7 @@
 struct lease_beat;
 
 /* Of one entry of the lease table. Zeroed: nothing yet. */
-struct told {
+struct progress_sent {
     bool any;
     struct hold hold; /* of the run that the rest is about */
     int progress_percent;
@@ -22,12 +22,13 @@ struct told {
 };
 
 /* Puts into the beat what is new of the job; the beat then points into it. */
-void told_compare(const struct told *told, const struct slot_job *job, struct lease_beat *beat);
+void progress_sent_compare(const struct progress_sent *sent, const struct slot_job *job,
+                           struct lease_beat *beat);
 
-/* The store has it: the beat that told_compare() filled in has arrived. */
-void told_remember(struct told *told, const struct slot_job *job, bool watched);
+/* The store has it: the beat that progress_sent_compare() filled in has arrived. */
+void progress_sent_remember(struct progress_sent *sent, const struct slot_job *job, bool watched);
 
 /* Whether somebody looks at this run. */
-bool told_is_watched(const struct told *told, const struct slot_job *job);
+bool progress_sent_is_watched(const struct progress_sent *sent, const struct slot_job *job);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * mix.c - in which order the jobs of one exchange are handed out.
+ * interleave.c - in which order the jobs of one exchange are handed out.
  *
  * The k-th of n jobs of a queue goes to the middle of the k-th of n equal parts.
  */
-#include "dispatcher/mix.h"
+#include "dispatcher/interleave.h"
 
 #include "base/text.h"
 #include "job/job.h"
@@ -44,7 +44,7 @@ static void spread(struct place *places, size_t from, size_t end)
         places[i] = (struct place){.at = (i - from) * part + part / 2, .index = i};
 }
 
-size_t *mix_order(const struct job_list *jobs)
+size_t *interleave_order(const struct job_list *jobs)
 {
     struct place *places = calloc(jobs->count + 1, sizeof *places);
     size_t *order = calloc(jobs->count + 1, sizeof *order);

@@ -1,8 +1,8 @@
 /*
- * obituary.h - what the end of a worker means for the job that it had started.
+ * crash_outcome.h - what the end of a worker means for the job that it had started.
  */
-#ifndef DISPATCHER_OBITUARY_H
-#define DISPATCHER_OBITUARY_H
+#ifndef DISPATCHER_CRASH_OUTCOME_H
+#define DISPATCHER_CRASH_OUTCOME_H
 
 #include "base/base.h"
 #include "job/outcome.h"
@@ -10,10 +10,10 @@
 
 struct config;
 
-#define OBITUARY_ERROR_SIZE 192
+#define CRASH_OUTCOME_ERROR_SIZE 192
 
 /* What is known of the worker and of the run. */
-struct obituary_facts {
+struct crash_facts {
     const struct config *config;
     int worker; /* its number */
     const struct worker_end *end;
@@ -21,14 +21,14 @@ struct obituary_facts {
     usec_t timeout;   /* of the run */
 };
 
-struct obituary {
+struct crash_outcome {
     enum outcome_kind kind; /* failed, cancelled or released */
-    char error[OBITUARY_ERROR_SIZE];
+    char error[CRASH_OUTCOME_ERROR_SIZE];
     int exit_code; /* JOB_NO_EXIT_CODE: it was a signal */
     int signal;    /* 0: it was not */
 };
 
 /* A crash is the job's own, unless the worker was killed for another one. */
-void obituary_write(const struct obituary_facts *facts, struct obituary *obituary_out);
+void crash_outcome_find(const struct crash_facts *facts, struct crash_outcome *crash_out);
 
 #endif

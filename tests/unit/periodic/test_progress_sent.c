@@ -1,7 +1,7 @@
 /*
- * test_told.c - progress and output are told once.
+ * test_progress_sent.c - progress and output are told once.
  */
-#include "periodic/told.h"
+#include "periodic/progress_sent.h"
 
 #include "base/text.h"
 #include "store/store.h"
@@ -99,11 +99,11 @@ START_TEST(each_thing_is_told_once)
 {
     const struct slot_job before = job_of(&cases[_i].before), now = job_of(&cases[_i].now);
     struct lease_beat beat = {.progress_percent = -1};
-    struct told told = {0};
+    struct progress_sent sent = {0};
 
     if (cases[_i].any)
-        told_remember(&told, &before, false);
-    told_compare(&told, &now, &beat);
+        progress_sent_remember(&sent, &before, false);
+    progress_sent_compare(&sent, &now, &beat);
     ck_assert_msg((beat.progress_percent >= 0) == cases[_i].tells_progress, "%s", cases[_i].rule);
     ck_assert_msg((beat.output.data != NULL) == cases[_i].tells_output, "%s", cases[_i].rule);
 }
@@ -113,10 +113,10 @@ START_TEST(what_is_told_is_what_the_slot_says)
 {
     const struct seen seen = {RUN, 40, "half", "hello"};
     const struct slot_job job = job_of(&seen);
-    const struct told nothing = {0};
+    const struct progress_sent nothing = {0};
     struct lease_beat beat = {.progress_percent = -1};
 
-    told_compare(&nothing, &job, &beat);
+    progress_sent_compare(&nothing, &job, &beat);
     ck_assert_int_eq(beat.progress_percent, 40);
     ck_assert_str_eq(beat.progress_text, "half");
     ck_assert_uint_eq(beat.output.length, 5);
@@ -130,18 +130,18 @@ START_TEST(a_progress_without_words_has_no_text)
 {
     const struct seen seen = {RUN, 40, no_words[_i], ""};
     const struct slot_job job = job_of(&seen);
-    const struct told nothing = {0};
+    const struct progress_sent nothing = {0};
     struct lease_beat beat = {.progress_percent = -1};
 
-    told_compare(&nothing, &job, &beat);
+    progress_sent_compare(&nothing, &job, &beat);
     ck_assert_int_eq(beat.progress_percent, 40);
     ck_assert_ptr_null(beat.progress_text);
 }
 END_TEST
 
-Suite *told_suite(void)
+Suite *progress_sent_suite(void)
 {
-    Suite *suite = suite_create("periodic/told");
+    Suite *suite = suite_create("periodic/progress_sent");
     TCase *memory = tcase_create("memory");
 
     tcase_add_loop_test(memory, each_thing_is_told_once, 0, COUNT_OF(cases));

@@ -1,14 +1,13 @@
 /*
- * obituary.c - what the end of a worker means for the job that it had started.
+ * crash_outcome.c - what the end of a worker means for the job that it had started.
  */
-#include "dispatcher/obituary.h"
+#include "dispatcher/crash_outcome.h"
 
 #include "base/signal_name.h"
 #include "base/units.h"
 #include "config/plugin_id.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
 #define CAUSE_SIZE 64
@@ -16,36 +15,25 @@
 
 /* A worker that was killed for the run before this one has done it no harm but to stop it. One that
  * was stopped may have been stopped by any of its jobs. */
-static enum outcome_kind kind_of(const struct obituary_facts *facts)
+static enum outcome_kind kind_of(const struct crash_facts *facts)
 {
     const struct worker_end *end = facts->end;
 
-    if (end->killed_for != KILL_NONE && end->killed_for != KILL_STOPPED &&
+    if (end->killed_for != STOP_NONE && end->killed_for != STOP_FROZEN &&
         !hold_equal(end->killed_hold, facts->hold))
         return OUTCOME_RELEASED;
-    switch (end->killed_for) {
-    case KILL_NONE:
-    case KILL_TIMEOUT:
-    case KILL_STOPPED:
-        return OUTCOME_FAILED;
-    case KILL_CANCEL:
-        return OUTCOME_CANCELLED;
-    case KILL_LOST_LEASE:
-    case KILL_DRAIN:
-        return OUTCOME_RELEASED;
-    }
-    abort(); /* a reason of no known kind */
+    return stop_reason_outcome(end->killed_for);
 }
 
-static const char *say_cause(const struct obituary_facts *facts, char text[CAUSE_SIZE])
+static const char *say_cause(const struct crash_facts *facts, char text[CAUSE_SIZE])
 {
     const struct worker_end *end = facts->end;
     char duration[UNITS_TEXT_SIZE], name[SIGNAL_NAME_SIZE];
 
-    if (end->killed_for == KILL_TIMEOUT)
+    if (end->killed_for == STOP_TIMEOUT)
         snprintf(text, CAUSE_SIZE, "timed out after %s",
                  units_format_duration(facts->timeout, duration));
-    else if (end->killed_for == KILL_STOPPED)
+    else if (end->killed_for == STOP_FROZEN)
         snprintf(text, CAUSE_SIZE, "killed after a signal had stopped it");
     else if (WIFSIGNALED(end->status))
         snprintf(text, CAUSE_SIZE, "killed by %s", signal_name(WTERMSIG(end->status), name));
@@ -57,7 +45,7 @@ static const char *say_cause(const struct obituary_facts *facts, char text[CAUSE
 }
 
 /* NULL: it was in no plugin. */
-static const char *say_place(const struct obituary_facts *facts, char text[PLACE_SIZE])
+static const char *say_place(const struct crash_facts *facts, char text[PLACE_SIZE])
 {
     const char *path = plugin_id_path(facts->config, facts->end->plugin);
     char name[PLUGIN_NAME_SIZE];
@@ -68,19 +56,19 @@ static const char *say_place(const struct obituary_facts *facts, char text[PLACE
     return text;
 }
 
-void obituary_write(const struct obituary_facts *facts, struct obituary *obituary_out)
+void crash_outcome_find(const struct crash_facts *facts, struct crash_outcome *crash_out)
 {
     const int status = facts->end->status;
     char cause_text[CAUSE_SIZE], place_text[PLACE_SIZE];
     const char *cause = say_cause(facts, cause_text);
     const char *place = say_place(facts, place_text);
 
-    obituary_out->kind = kind_of(facts);
-    obituary_out->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : JOB_NO_EXIT_CODE;
-    obituary_out->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    crash_out->kind = kind_of(facts);
+    crash_out->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : JOB_NO_EXIT_CODE;
+    crash_out->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (place)
-        snprintf(obituary_out->error, OBITUARY_ERROR_SIZE, "%s %s", cause, place);
+        snprintf(crash_out->error, CRASH_OUTCOME_ERROR_SIZE, "%s %s", cause, place);
     else
-        snprintf(obituary_out->error, OBITUARY_ERROR_SIZE, "worker %d %s%s while it ran the job",
+        snprintf(crash_out->error, CRASH_OUTCOME_ERROR_SIZE, "worker %d %s%s while it ran the job",
                  facts->worker, WIFSIGNALED(status) ? "was " : "", cause);
 }

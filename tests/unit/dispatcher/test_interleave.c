@@ -1,7 +1,7 @@
 /*
- * test_mix.c - in which order the jobs of several queues are handed out.
+ * test_interleave.c - in which order the jobs of several queues are handed out.
  */
-#include "dispatcher/mix.h"
+#include "dispatcher/interleave.h"
 #include "job/job.h"
 #include "suites.h"
 
@@ -41,7 +41,7 @@ static struct job_list list_of(const char *queues)
 START_TEST(shares_show_over_any_stretch_and_a_queue_keeps_its_order)
 {
     struct job_list jobs = list_of(rows[_i].queues);
-    size_t *order = mix_order(&jobs);
+    size_t *order = interleave_order(&jobs);
     char mixed[16] = "";
     usec_t last[6] = {-1, -1, -1, -1, -1, -1};
 
@@ -60,9 +60,9 @@ START_TEST(shares_show_over_any_stretch_and_a_queue_keeps_its_order)
 }
 END_TEST
 
-Suite *mix_suite(void)
+Suite *interleave_suite(void)
 {
-    Suite *suite = suite_create("dispatcher/mix");
+    Suite *suite = suite_create("dispatcher/interleave");
     TCase *order = tcase_create("order");
 
     tcase_add_loop_test(order, shares_show_over_any_stretch_and_a_queue_keeps_its_order, 0,
