@@ -16,12 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_ALLOWED "use 1 to 128 of A-Z a-z 0-9 _ . : -"
-#define KEY_ALLOWED  "use 1 to 256 bytes of UTF-8, or leave it out"
+#define KEY_ALLOWED "use 1 to 256 bytes of UTF-8, or leave it out"
 
 #define DEPTH_SHIFT 5 /* above the flags of a key; it lies in databases, and so keeps its place */
 
-static_assert(JOB_NAME_MAX == 128, "NAME_ALLOWED tells the limit");
+static_assert(JOB_NAME_MAX == 128, "JOB_NAME_ALLOWED tells the limit");
 static_assert(JOB_KEY_MAX == 256, "KEY_ALLOWED tells the limit");
 
 const struct job_limits job_limits_default = {
@@ -59,14 +58,14 @@ static bool check_name(const char *field, const char *name, struct error *err)
     char shown[EXCERPT_SIZE];
 
     if (text_is_blank(name))
-        return error_set(err, TH_E_INVALID, "%s is blank: " NAME_ALLOWED, field);
+        return error_set(err, TH_E_INVALID, "%s is blank: " JOB_NAME_ALLOWED, field);
     if (name[name_span(name)] != '\0')
         return error_set(err, TH_E_INVALID,
-                         "%s '%s' has a character that is not allowed: " NAME_ALLOWED, field,
+                         "%s '%s' has a character that is not allowed: " JOB_NAME_ALLOWED, field,
                          excerpt_of(name, shown));
     if (strlen(name) > JOB_NAME_MAX)
-        return error_set(err, TH_E_INVALID, "%s '%s' is %zu characters long: " NAME_ALLOWED, field,
-                         excerpt_of(name, shown), strlen(name));
+        return error_set(err, TH_E_INVALID, "%s '%s' is %zu characters long: " JOB_NAME_ALLOWED,
+                         field, excerpt_of(name, shown), strlen(name));
     return true;
 }
 
@@ -186,6 +185,16 @@ bool job_name_is_valid(const char *name)
     size_t length = name == NULL ? 0 : name_span(name);
 
     return length >= 1 && length <= JOB_NAME_MAX && name[length] == '\0';
+}
+
+bool job_name_check(const char *name, size_t max, struct error *err)
+{
+    char shown[EXCERPT_SIZE];
+
+    if (job_name_is_valid(name) && strlen(name) <= max)
+        return true;
+    return error_set(err, TH_E_INVALID, "'%s' is no name: use 1 to %zu of " JOB_NAME_CHARACTERS,
+                     excerpt_of(name ? name : "", shown), max);
 }
 
 bool job_validate(struct job *job, size_t max_payload, struct error *err)

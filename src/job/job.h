@@ -148,8 +148,15 @@ void job_list_done(struct job_list *list);
  * documented. Type and id are absent. */
 struct job job_defaults(void);
 
-/* What a type, a queue, a pool or a cron entry may be called: 1 to 128 of A-Za-z0-9_.:- */
+/* What a type, a queue, a pool or a cron entry may be called. */
+#define JOB_NAME_CHARACTERS "A-Z a-z 0-9 _ . : -"
+#define JOB_NAME_ALLOWED    "use 1 to 128 of " JOB_NAME_CHARACTERS
+
 bool job_name_is_valid(const char *name);
+
+/* The same, or shorter than that, with its sentence: "'a b' is no name: use 1 to 128 of A-Z ...".
+ * The caller puts before it whose name it is. */
+bool job_name_check(const char *name, size_t max, struct error *err) MUST_CHECK;
 
 /* Everything a store may rely on when it is asked to keep this job, but for JSON: that is checked
  * once, by client/enqueue.c. Blank idempotency keys are made absent. The text names the field. */

@@ -3,7 +3,6 @@
  */
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "base/excerpt.h"
 #include "base/json_writer.h"
 #include "thctl/known_queues.h"
 #include "thctl/session.h"
@@ -13,13 +12,9 @@
 
 static bool check_names(const struct words *queues, struct error *err)
 {
-    char shown[EXCERPT_SIZE];
-
     for (size_t i = 0; i < queues->count; i++) {
-        if (!job_name_is_valid(queues->items[i]))
-            return error_set(err, TH_E_INVALID,
-                             "'%s' is no name of a queue: use 1 to 128 of A-Z a-z 0-9 _ . : -",
-                             excerpt_of(queues->items[i], shown));
+        if (!job_name_check(queues->items[i], JOB_NAME_MAX, err))
+            return error_prefix(err, "queue");
     }
     return true;
 }
