@@ -207,6 +207,24 @@ bool config_wants_json(const struct diagnostics *diagnostics)
     return format != NULL && text_equal(format->text, "json");
 }
 
+const struct queue_config *config_find_queue(const struct config *config, const char *name)
+{
+    for (size_t i = 0; i < config->queue_count; i++) {
+        if (text_equal(config->queues[i].name, name))
+            return &config->queues[i];
+    }
+    return NULL;
+}
+
+const struct cron_config *config_find_cron(const struct config *config, const char *name)
+{
+    for (size_t i = 0; i < config->cron_count; i++) {
+        if (text_equal(config->cron[i].name, name))
+            return &config->cron[i];
+    }
+    return NULL;
+}
+
 struct job_limits config_default_limits(const struct config *config)
 {
     return (struct job_limits){

@@ -166,26 +166,28 @@ static enum status list(struct session *session)
     return STATUS_OK;
 }
 
-static bool find_entry(const struct config *config, const char *name,
-                       const struct cron_config **cron_out, struct error *err)
+static bool report_missing(const struct config *config, const char *name, struct error *err)
 {
     AUTO_FREE const char **names = calloc(config->cron_count + 1, sizeof *names);
     char shown[EXCERPT_SIZE];
 
     if (names == NULL)
         return error_no_memory(err);
-    for (size_t i = 0; i < config->cron_count; i++) {
+    for (size_t i = 0; i < config->cron_count; i++)
         names[i] = config->cron[i].name;
-        *cron_out = &config->cron[i];
-        if (text_equal(names[i], name))
-            return true;
-    }
     const char *closest = text_closest(name, names, config->cron_count);
     excerpt_of(name, shown);
     if (closest != NULL)
         return error_set(err, TH_E_NOT_FOUND, "no cron entry '%s' in %s (did you mean '%s'?)",
                          shown, config->path, closest);
     return error_set(err, TH_E_NOT_FOUND, "no cron entry '%s' in %s", shown, config->path);
+}
+
+static bool find_entry(const struct config *config, const char *name,
+                       const struct cron_config **cron_out, struct error *err)
+{
+    *cron_out = config_find_cron(config, name);
+    return *cron_out || report_missing(config, name, err);
 }
 
 /* Beside its schedule: no slot is used up. */

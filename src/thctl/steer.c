@@ -73,7 +73,7 @@ static enum session_access access_for(const struct session *session, const struc
     bool is_meant = order->create;
 
     for (size_t i = 0; i < order->queues->count; i++)
-        is_meant |= known_queues_config_has(session, order->queues->items[i]);
+        is_meant |= config_find_queue(&session->config, order->queues->items[i]) != NULL;
     return is_meant ? SESSION_MAKE : SESSION_LOOK;
 }
 
