@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/excerpt.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "job/idempotency.h"
@@ -75,6 +76,17 @@ static bool check_payload(struct bytes payload, size_t max_payload, struct error
         return error_set(err, TH_E_INVALID, "payload is %zu bytes long: use at most %zu",
                          payload.length, max_payload);
     return true;
+}
+
+/* The last check, because it is the dearest. */
+static bool check_json(const struct job *job, struct error *err)
+{
+    struct error reason;
+
+    if (job->encoding != JOB_JSON || json_check(job->payload, &reason))
+        return true;
+    return error_set(err, TH_E_INVALID, "payload is not JSON: %s (use raw for other bytes)",
+                     reason.text);
 }
 
 static bool check_range(const char *field, int64_t value, int64_t max, const char *allowed,
@@ -219,7 +231,8 @@ bool job_validate(struct job *job, size_t max_payload, struct error *err)
            check_key("key", job->key, err) &&
            check_key("idempotency_key", job->idempotency_key, err) &&
            check_idempotency_expires(job, err) &&
-           check_range("on_dead_depth", job->on_dead_depth, JOB_ON_DEAD_MAX, "0 to 8", err);
+           check_range("on_dead_depth", job->on_dead_depth, JOB_ON_DEAD_MAX, "0 to 8", err) &&
+           check_json(job, err);
     /* clang-format on */
 }
 

@@ -158,8 +158,9 @@ bool job_name_is_valid(const char *name);
  * The caller puts before it whose name it is. */
 bool job_name_check(const char *name, size_t max, struct error *err) MUST_CHECK;
 
-/* Everything a store may rely on when it is asked to keep this job, but for JSON: that is checked
- * once, by client/enqueue.c. Blank idempotency keys are made absent. The text names the field. */
+/* Everything that holds of a job in a store: store.c asks it, once, of each that comes in, whether
+ * a producer, cron or a dead job brings it. Blank idempotency keys are made absent. The text names
+ * the field. */
 bool job_validate(struct job *job, size_t max_payload, struct error *err) MUST_CHECK;
 
 /* Limits are resolved when needed: the job's own value, else the handler's, else the default. What

@@ -168,11 +168,36 @@ START_TEST(each_byte_is_allowed_in_a_name_exactly_when_it_is_in_the_set)
 }
 END_TEST
 
+static const struct {
+    const char *rule;
+    enum job_encoding encoding;
+    const char *payload, *complaint;
+} payloads[] = {
+    {"JSON", JOB_JSON, "{\"a\":[1]}", NULL},
+    {"nothing is no JSON", JOB_JSON, "",
+     "payload is not JSON: line 1, column 1: expected a value (use raw for other bytes)"},
+    {"half of it is none", JOB_JSON, "[1,",
+     "payload is not JSON: line 1, column 4: expected a value (use raw for other bytes)"},
+    {"other bytes are raw", JOB_RAW, "[1,", NULL},
+};
+
+START_TEST(a_payload_is_json_unless_it_is_raw)
+{
+    struct job job = valid_job();
+    const char *payload = payloads[_i].payload;
+
+    job.encoding = payloads[_i].encoding;
+    job.payload = (struct bytes){(const unsigned char *)payload, strlen(payload)};
+    assert_verdict(&job, payloads[_i].complaint, payloads[_i].rule);
+}
+END_TEST
+
 START_TEST(a_payload_is_as_long_as_configured_at_most)
 {
     static const unsigned char bytes[101] = {0};
     struct job job = valid_job();
 
+    job.encoding = JOB_RAW;
     job.payload = (struct bytes){bytes, 100};
     assert_verdict(&job, NULL, "100 of 100 bytes");
     job.payload = (struct bytes){bytes, 101};
@@ -383,6 +408,7 @@ TCase *job_validate_case(void)
     tcase_add_loop_test(fields, a_name_that_is_none_is_told_with_what_is_one, 0,
                         COUNT_OF(checked_names));
     tcase_add_test(fields, each_byte_is_allowed_in_a_name_exactly_when_it_is_in_the_set);
+    tcase_add_loop_test(fields, a_payload_is_json_unless_it_is_raw, 0, COUNT_OF(payloads));
     tcase_add_test(fields, a_payload_is_as_long_as_configured_at_most);
     tcase_add_loop_test(fields, a_number_has_its_range, 0, COUNT_OF(numbers));
     tcase_add_loop_test(fields, attempts_are_not_over_their_own_limit, 0, COUNT_OF(counts));
