@@ -12,7 +12,7 @@
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "job/cron_describe.h"
-#include "thctl/session.h"
+#include "thctl/steer.h"
 #include "thctl/submit.h"
 #include "thctl/table.h"
 #include "thctl/when.h"
@@ -219,22 +219,6 @@ static bool set_paused(struct session *session, const char *name, bool pause, st
                  : store_cron_resume(session->store, name, now, err);
 }
 
-static void print_pause(struct session *session, const char *name, bool is_paused)
-{
-    CLEANUP(buffer_done) struct buffer line = BUFFER(LINE_MAX);
-    struct json_writer json = {.out = &line};
-
-    if (session->json) {
-        json_write_open(&json, NULL, '{');
-        json_write_text(&json, "name", name);
-        json_write_bool(&json, "paused", is_paused);
-        json_write_close(&json, '}');
-    } else {
-        buffer_printf(&line, "%s %s", is_paused ? "paused" : "resumed", name);
-    }
-    output_json(&session->out, &line);
-}
-
 /* In the store, where the scheduler of every pool sees it. */
 static enum status steer(struct session *session, const char *name, bool pause)
 {
@@ -248,7 +232,7 @@ static enum status steer(struct session *session, const char *name, bool pause)
         return status;
     if (!set_paused(session, cron->name, pause, &err))
         return session_fail(&err);
-    print_pause(session, cron->name, pause);
+    steer_print(session, "name", cron->name, pause);
     return STATUS_OK;
 }
 
