@@ -144,18 +144,12 @@ static enum status read_options(struct daemon *daemon, struct words *words)
 
 /* ---- the config ---- */
 
-/* Line by line, so that no name of a key can move the cursor. */
 static void show(const struct diagnostics *diagnostics)
 {
     CLEANUP(buffer_done) struct buffer text = BUFFER(DIAGNOSTICS_TEXT_MAX);
 
     diagnostics_print(diagnostics, isatty(STDERR_FILENO) == 1, &text);
-    for (const char *line = buffer_str(&text); *line != '\0';) {
-        const size_t length = strcspn(line, "\n");
-
-        output_remark("%.*s", (int)length, line);
-        line += length + (line[length] == '\n');
-    }
+    output_remark_lines(buffer_str(&text));
 }
 
 static void summarize(const struct diagnostics *diagnostics, const char *path, struct error *err)

@@ -1,75 +1,122 @@
 /*
  * json.c - JSON text: checked and taken apart.
  *
- * json_scan.c finds where the parts of a text are; jansson decodes those strings and numbers that
- * somebody wants to know.
+ * json_scan.c finds where the parts of a text are; here they become what callers ask for.
  */
 #include "base/json.h"
 
 #include "base/arena.h"
-#include "base/buffer.h"
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/excerpt.h"
-#include "base/json_scan.h"
+#include "base/text.h"
 
-#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool json_check(struct bytes text, struct error *err)
 {
     struct json_scan scan = json_scan_of(text);
 
-    if (!json_scan_value(&scan) || !json_scan_end(&scan))
-        return json_scan_report(&scan, err);
+    do {
+        if (!json_scan_next(&scan))
+            return json_scan_report(&scan, err);
+    } while (scan.part != JSON_PART_END);
     return true;
 }
 
-void json_add_compact(struct buffer *buffer, struct bytes text)
+/* ---- strings ---- */
+
+static unsigned read_hex(const unsigned char *digits)
 {
-    struct json_scan scan = json_scan_of(text);
+    unsigned value = 0;
 
-    while (scan.at < scan.end) {
-        const unsigned char *const start = scan.at;
+    for (int i = 0; i < 4; i++) {
+        const unsigned c = digits[i];
 
-        /* Text that nobody checked is copied as well as it can be: the scan always moves on. */
-        while (scan.at < scan.end && !json_scan_is_space(*scan.at)) {
-            if (*scan.at == '"')
-                json_scan_string(&scan);
-            else
-                scan.at++;
+        value = value << 4 | (c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    return value;
+}
+
+static size_t write_utf8(unsigned code, unsigned char *out)
+{
+    if (code < 0x80) {
+        out[0] = (unsigned char)code;
+        return 1;
+    }
+    const size_t length = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    static const unsigned char marks[] = {[2] = 0xC0, [3] = 0xE0, [4] = 0xF0};
+
+    for (size_t i = length - 1; i > 0; i--) {
+        out[i] = (unsigned char)(0x80 | (code & 0x3F));
+        code >>= 6;
+    }
+    out[0] = (unsigned char)(marks[length] | code);
+    return length;
+}
+
+/* What stands after \u; returns how much that is. */
+static size_t decode_code_point(const unsigned char *at, unsigned *code_out)
+{
+    const unsigned first = read_hex(at);
+
+    if (first < 0xD800 || first > 0xDFFF) {
+        *code_out = first;
+        return 4;
+    }
+    *code_out = 0x10000 + ((first - 0xD800) << 10 | (read_hex(at + 6) - 0xDC00));
+    return 10;
+}
+
+static unsigned decode_letter(unsigned char letter)
+{
+    static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
+    const char *found = strchr(from, letter);
+
+    return found ? (unsigned char)to[found - from] : letter;
+}
+
+size_t json_decode_string(unsigned char *string, size_t length)
+{
+    const unsigned char *at = memchr(string, '\\', length);
+    const unsigned char *const end = string + length;
+
+    if (!at)
+        return length;
+    unsigned char *out = string + (at - string);
+    while (at < end) {
+        unsigned code = 0;
+
+        if (*at != '\\') {
+            *out++ = *at++;
+            continue;
         }
-        buffer_add(buffer, start, (size_t)(scan.at - start));
-        json_scan_space(&scan);
+        if (at[1] == 'u') {
+            at += 2 + decode_code_point(at + 2, &code);
+        } else {
+            code = decode_letter(at[1]);
+            at += 2;
+        }
+        out += write_utf8(code, out);
     }
+    return (size_t)(out - string);
 }
 
-static void release(json_t **value)
+/* A string that was scanned, with its quotes. NULL when it has a NUL inside or memory is out. */
+static const char *decoded_copy(struct bytes string, struct arena *arena)
 {
-    json_decref(*value);
-}
+    const size_t written = string.length - 2;
+    unsigned char *copy = arena_alloc(arena, written + 1);
 
-static json_t *decode(struct bytes scalar)
-{
-    return json_loadb((const char *)scalar.data, scalar.length, JSON_DECODE_ANY | JSON_ALLOW_NUL,
-                      NULL);
-}
-
-/* A string that was scanned, quotes included. NULL when it has a NUL inside or memory is out. */
-static const char *decode_string(struct bytes string, struct arena *arena)
-{
-    if (!memchr(string.data, '\\', string.length))
-        return arena_text_of(arena, (const char *)string.data + 1, string.length - 2);
-
-    CLEANUP(release) json_t *decoded = decode(string);
-    if (!decoded) {
-        arena->failed = true;
+    if (!copy)
         return NULL;
-    }
-    const char *text = json_string_value(decoded);
-    const size_t length = json_string_length(decoded);
-    return memchr(text, '\0', length) ? NULL : arena_text_of(arena, text, length);
+    memcpy(copy, string.data + 1, written);
+    const size_t length = json_decode_string(copy, written);
+    copy[length] = '\0';
+    return memchr(copy, '\0', length) ? NULL : (const char *)copy;
 }
+
+/* ---- members and values ---- */
 
 /* `items` with room for one more of `size` bytes, zeroed, or NULL. */
 static void *make_room(void *items, size_t count, size_t size, size_t *capacity,
@@ -85,65 +132,52 @@ static void *make_room(void *items, size_t count, size_t size, size_t *capacity,
     return larger;
 }
 
-/* A zeroed member at the end, or NULL. */
-static struct json_member *add_member(struct json_members *members, size_t *capacity,
-                                      struct arena *arena)
+/* Steps over the bracket that opens all of the text. */
+static bool scan_open(struct json_scan *scan, char bracket, const char *expectation)
 {
-    struct json_member *items =
-        make_room(members->items, members->count, sizeof(*items), capacity, arena);
-
-    if (!items)
-        return NULL;
-    members->items = items;
-    return &items[members->count++];
+    if (json_scan_peek(scan) != bracket)
+        return json_scan_fail(scan, expectation);
+    return json_scan_next(scan);
 }
 
-static bool scan_value(struct json_scan *scan, struct bytes *value_out)
+static bool scan_whole_value(struct json_scan *scan, struct bytes *value_out)
 {
-    json_scan_space(scan);
-    const unsigned char *const start = scan->at;
-
-    if (!json_scan_value(scan))
+    if (!json_scan_whole(scan))
         return false;
-    *value_out = (struct bytes){start, (size_t)(scan->at - start)};
+    *value_out = scan->text;
     return true;
 }
 
+/* After its name. */
 static bool scan_member(struct json_scan *scan, struct arena *arena, struct json_member *member)
 {
-    json_scan_space(scan);
-    const unsigned char *const name = scan->at;
-    if (!json_scan_name(scan))
-        return false;
-    member->name = decode_string((struct bytes){name, (size_t)(scan->at - name)}, arena);
+    member->name = decoded_copy(scan->text, arena);
     if (!member->name) {
-        scan->at = name;
+        scan->at = scan->text.data;
         return json_scan_fail(scan, "\\u0000 in a name");
     }
-    return json_scan_colon(scan) && scan_value(scan, &member->value);
+    return json_scan_next(scan) && scan_whole_value(scan, &member->value);
 }
 
-static bool scan_members(struct json_scan *scan, struct arena *arena,
-                         struct json_members *members_out)
+static bool scan_members(struct json_scan *scan, struct arena *arena, struct json_members *members)
 {
     size_t capacity = 0;
 
-    json_scan_space(scan);
-    if (json_scan_peek(scan) != '{')
-        return json_scan_fail(scan, "expected an object");
-    if (!json_scan_open(scan))
+    if (!scan_open(scan, '{', "expected an object"))
         return false;
-    if (json_scan_accept(scan, '}'))
-        return json_scan_end(scan);
-    do {
-        struct json_member *member = add_member(members_out, &capacity, arena);
+    while (json_scan_next(scan)) {
+        if (scan->part == JSON_PART_CLOSE)
+            return json_scan_next(scan);
+        struct json_member *items =
+            make_room(members->items, members->count, sizeof *items, &capacity, arena);
 
-        if (!member || !scan_member(scan, arena, member))
+        if (!items)
             return false;
-    } while (json_scan_accept(scan, ','));
-    if (!json_scan_accept(scan, '}'))
-        return json_scan_fail(scan, "expected ',' or '}'");
-    return json_scan_end(scan);
+        members->items = items;
+        if (!scan_member(scan, arena, &items[members->count++]))
+            return false;
+    }
+    return false;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -154,14 +188,14 @@ static int compare_names(const void *a, const void *b)
 /* Sorted, equal names are neighbours: an object of very many members cannot keep us busy. */
 static bool check_names(const struct json_members *members, struct arena *arena, struct error *err)
 {
-    const char **names = arena_alloc(arena, members->count * sizeof(*names));
+    const char **names = arena_alloc(arena, members->count * sizeof *names);
     char shown[EXCERPT_SIZE];
 
     if (!names)
         return error_no_memory(err);
     for (size_t i = 0; i < members->count; i++)
         names[i] = members->items[i].name;
-    qsort(names, members->count, sizeof(*names), compare_names);
+    qsort(names, members->count, sizeof *names, compare_names);
     for (size_t i = 1; i < members->count; i++) {
         if (strcmp(names[i - 1], names[i]) == 0)
             return error_set(err, TH_E_INVALID, "the name '%s' appears twice",
@@ -182,30 +216,25 @@ bool json_split_object(struct bytes text, struct arena *arena, struct json_membe
     return scanned ? check_names(members_out, arena, err) : json_scan_report(&scan, err);
 }
 
-static bool scan_values(struct json_scan *scan, struct arena *arena, struct json_values *values_out)
+static bool scan_values(struct json_scan *scan, struct arena *arena, struct json_values *values)
 {
     size_t capacity = 0;
 
-    json_scan_space(scan);
-    if (json_scan_peek(scan) != '[')
-        return json_scan_fail(scan, "expected an array");
-    if (!json_scan_open(scan))
+    if (!scan_open(scan, '[', "expected an array"))
         return false;
-    if (json_scan_accept(scan, ']'))
-        return json_scan_end(scan);
-    do {
+    while (json_scan_next(scan)) {
+        if (scan->part == JSON_PART_CLOSE)
+            return json_scan_next(scan);
         struct bytes *items =
-            make_room(values_out->items, values_out->count, sizeof(*items), &capacity, arena);
+            make_room(values->items, values->count, sizeof *items, &capacity, arena);
 
         if (!items)
             return false;
-        values_out->items = items;
-        if (!scan_value(scan, &items[values_out->count++]))
+        values->items = items;
+        if (!scan_whole_value(scan, &items[values->count++]))
             return false;
-    } while (json_scan_accept(scan, ','));
-    if (!json_scan_accept(scan, ']'))
-        return json_scan_fail(scan, "expected ',' or ']'");
-    return json_scan_end(scan);
+    }
+    return false;
 }
 
 bool json_split_array(struct bytes text, struct arena *arena, struct json_values *values_out,
@@ -220,14 +249,23 @@ bool json_split_array(struct bytes text, struct arena *arena, struct json_values
     return scanned || json_scan_report(&scan, err);
 }
 
-bool json_to_text(struct bytes value, struct arena *arena, const char **text_out)
+/* ---- scalars ---- */
+
+/* One scalar and no space around it. */
+static bool is_scalar(struct bytes value)
 {
     struct json_scan scan = json_scan_of(value);
 
-    if (json_scan_peek(&scan) != '"' || !json_scan_string(&scan) || scan.at != scan.end)
+    return json_scan_next(&scan) && scan.part == JSON_PART_SCALAR &&
+           scan.text.length == value.length;
+}
+
+bool json_to_text(struct bytes value, struct arena *arena, const char **text_out)
+{
+    if (!is_scalar(value) || value.data[0] != '"')
         return false;
-    const char *text = decode_string(value, arena);
-    if (!text || arena->failed)
+    const char *text = decoded_copy(value, arena);
+    if (!text)
         return false;
     *text_out = text;
     return true;
@@ -235,15 +273,13 @@ bool json_to_text(struct bytes value, struct arena *arena, const char **text_out
 
 bool json_to_int(struct bytes value, int64_t *number_out)
 {
-    struct json_scan scan = json_scan_of(value);
+    char number[sizeof "-9223372036854775808"];
 
-    if (!json_scan_number(&scan) || scan.at != scan.end)
+    if (value.length >= sizeof number || !is_scalar(value))
         return false;
-    CLEANUP(release) json_t *decoded = decode(value);
-    if (!json_is_integer(decoded))
-        return false;
-    *number_out = json_integer_value(decoded);
-    return true;
+    memcpy(number, value.data, value.length);
+    number[value.length] = '\0';
+    return text_to_int(number, INT64_MIN, INT64_MAX, number_out);
 }
 
 static bool is_word(struct bytes value, const char *word)

@@ -1,18 +1,29 @@
 /*
- * json_scan.c - steps over JSON text, one part at a time (RFC 8259).
+ * json_scan.c - JSON text part by part (RFC 8259).
  *
- * A value is scanned without recursion: the brackets that are open stand in an array as deep as
- * JSON_DEPTH_MAX, and between any two parts the scan is either before a value (scan_head) or
- * behind one (scan_tail).
+ * Nothing is recursive: the brackets that are open stand in an array as deep as JSON_DEPTH_MAX, and
+ * `due` says which of four places the scan has come to.
+ *
+ *     due      is there                        and then is due
+ *     VALUE    a scalar                        REST
+ *              a bracket that opens            FIRST
+ *     FIRST    a bracket that closes           REST
+ *              a name, in an object            COLON
+ *              otherwise as VALUE
+ *     COLON    a colon, then as VALUE
+ *     REST     a comma, then a name or value   COLON; as VALUE
+ *              a bracket that closes           REST
+ *              the end of the text             REST
  *
  * This is on the path of every job, so the plain bytes of strings have a loop of their own. What
  * is accepted can be decoded: invalid UTF-8 and halves of surrogate pairs are refused.
  */
-#include "base/json_scan.h"
-
+#include "base/buffer.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct json_scan json_scan_of(struct bytes text)
@@ -43,32 +54,37 @@ bool json_scan_report(const struct json_scan *scan, struct error *err)
     return error_set(err, TH_E_INVALID, "line %zu, column %zu: %s", line, column, scan->problem);
 }
 
+/* The next byte, or -1 at the end. */
+static inline int peek(const struct json_scan *scan)
+{
+    return scan->at < scan->end ? *scan->at : -1;
+}
+
+static bool is_space(int c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
 static bool is_digit(int c)
 {
     return c >= '0' && c <= '9';
 }
 
-void json_scan_space(struct json_scan *scan)
+int json_scan_peek(struct json_scan *scan)
 {
-    while (json_scan_is_space(json_scan_peek(scan)))
+    while (is_space(peek(scan)))
         scan->at++;
+    return peek(scan);
 }
 
-bool json_scan_accept(struct json_scan *scan, char c)
-{
-    json_scan_space(scan);
-    if (json_scan_peek(scan) != c)
-        return false;
-    scan->at++;
-    return true;
-}
+/* ---- strings ---- */
 
 /* Four hexadecimal digits. */
 static bool scan_code_unit(struct json_scan *scan, unsigned *unit_out)
 {
     *unit_out = 0;
     for (int i = 0; i < 4; i++) {
-        const int c = json_scan_peek(scan);
+        const int c = peek(scan);
         const int letter = c | 0x20;
 
         if (!is_digit(c) && (letter < 'a' || letter > 'f'))
@@ -79,7 +95,7 @@ static bool scan_code_unit(struct json_scan *scan, unsigned *unit_out)
     return true;
 }
 
-/* What follows \u: a character, or the first half of one and the second behind another \u. */
+/* What follows \u: a character, or the first half of one and the second after another \u. */
 static bool scan_code_point(struct json_scan *scan)
 {
     const unsigned char *const start = scan->at;
@@ -103,7 +119,7 @@ static bool scan_code_point(struct json_scan *scan)
 static bool scan_escape(struct json_scan *scan)
 {
     scan->at++;
-    switch (json_scan_peek(scan)) {
+    switch (peek(scan)) {
     case 'u':
         scan->at++;
         return scan_code_point(scan);
@@ -144,7 +160,7 @@ static bool is_plain(unsigned char c)
     return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
 }
 
-bool json_scan_string(struct json_scan *scan)
+static bool scan_string(struct json_scan *scan)
 {
     scan->at++;
     for (;;) {
@@ -153,7 +169,7 @@ bool json_scan_string(struct json_scan *scan)
         while (at < scan->end && is_plain(*at))
             at++;
         scan->at = at;
-        if (json_scan_peek(scan) == '"') {
+        if (peek(scan) == '"') {
             scan->at++;
             return true;
         }
@@ -162,36 +178,44 @@ bool json_scan_string(struct json_scan *scan)
     }
 }
 
+/* ---- numbers and words ---- */
+
 static bool scan_digits(struct json_scan *scan)
 {
-    if (!is_digit(json_scan_peek(scan)))
+    if (!is_digit(peek(scan)))
         return json_scan_fail(scan, "expected a digit");
-    while (is_digit(json_scan_peek(scan)))
+    while (is_digit(peek(scan)))
         scan->at++;
     return true;
 }
 
-bool json_scan_number(struct json_scan *scan)
+static bool scan_whole_part(struct json_scan *scan)
 {
-    if (json_scan_peek(scan) == '-')
-        scan->at++;
-    const bool leads_with_zero = json_scan_peek(scan) == '0';
     const unsigned char *const first = scan->at;
+
     if (!scan_digits(scan))
         return false;
-    if (leads_with_zero && scan->at - first > 1) {
-        scan->at = first;
-        return json_scan_fail(scan, "a number does not start with 0");
-    }
-    if (json_scan_peek(scan) == '.') {
+    if (*first != '0' || scan->at - first == 1)
+        return true;
+    scan->at = first;
+    return json_scan_fail(scan, "a number does not start with 0");
+}
+
+static bool scan_number(struct json_scan *scan)
+{
+    if (peek(scan) == '-')
+        scan->at++;
+    if (!scan_whole_part(scan))
+        return false;
+    if (peek(scan) == '.') {
         scan->at++;
         if (!scan_digits(scan))
             return false;
     }
-    if (json_scan_peek(scan) != 'e' && json_scan_peek(scan) != 'E')
+    if (peek(scan) != 'e' && peek(scan) != 'E')
         return true;
     scan->at++;
-    if (json_scan_peek(scan) == '+' || json_scan_peek(scan) == '-')
+    if (peek(scan) == '+' || peek(scan) == '-')
         scan->at++;
     return scan_digits(scan);
 }
@@ -208,12 +232,12 @@ static bool scan_word(struct json_scan *scan, const char *word)
 
 static bool scan_scalar(struct json_scan *scan)
 {
-    const int c = json_scan_peek(scan);
+    const int c = peek(scan);
 
     if (c == '"')
-        return json_scan_string(scan);
+        return scan_string(scan);
     if (c == '-' || is_digit(c))
-        return json_scan_number(scan);
+        return scan_number(scan);
     if (c == 't')
         return scan_word(scan, "true");
     if (c == 'f')
@@ -221,17 +245,16 @@ static bool scan_scalar(struct json_scan *scan)
     return scan_word(scan, "null");
 }
 
-bool json_scan_name(struct json_scan *scan)
-{
-    json_scan_space(scan);
-    if (json_scan_peek(scan) != '"')
-        return json_scan_fail(scan, "expected a name in quotes");
-    return json_scan_string(scan);
-}
+/* ---- parts ---- */
 
-bool json_scan_colon(struct json_scan *scan)
+/* A part from `start` to where the scan is. */
+static bool found(struct json_scan *scan, enum json_part part, const unsigned char *start,
+                  enum json_due due)
 {
-    return json_scan_accept(scan, ':') || json_scan_fail(scan, "expected ':'");
+    scan->part = part;
+    scan->text = (struct bytes){start, (size_t)(scan->at - start)};
+    scan->due = due;
+    return true;
 }
 
 static char innermost(const struct json_scan *scan)
@@ -239,69 +262,119 @@ static char innermost(const struct json_scan *scan)
     return scan->closing[scan->depth - 1];
 }
 
-/* What stands before a value inside the innermost brackets. */
-static bool scan_label(struct json_scan *scan)
+static bool next_name(struct json_scan *scan)
 {
-    return innermost(scan) == ']' || (json_scan_name(scan) && json_scan_colon(scan));
+    const int c = json_scan_peek(scan);
+    const unsigned char *const start = scan->at;
+
+    if (c != '"')
+        return json_scan_fail(scan, "expected a name in quotes");
+    return scan_string(scan) && found(scan, JSON_PART_NAME, start, JSON_DUE_COLON);
 }
 
-bool json_scan_open(struct json_scan *scan)
+static bool next_open(struct json_scan *scan)
 {
+    const unsigned char *const start = scan->at;
+
     if (scan->depth == JSON_DEPTH_MAX)
         return json_scan_fail(scan, "nested too deeply");
-    scan->closing[scan->depth++] = *scan->at == '{' ? '}' : ']';
+    scan->closing[scan->depth++] = *start == '{' ? '}' : ']';
     scan->at++;
-    return true;
+    return found(scan, JSON_PART_OPEN, start, JSON_DUE_FIRST);
 }
 
-/* The start of a value: all of a scalar, or a bracket. After the bracket a value follows, unless
- * it is closed at once. */
-static bool scan_head(struct json_scan *scan, bool *value_follows_out)
+static bool next_close(struct json_scan *scan)
 {
-    *value_follows_out = false;
-    json_scan_space(scan);
-    if (json_scan_peek(scan) != '{' && json_scan_peek(scan) != '[')
-        return scan_scalar(scan);
-    if (!json_scan_open(scan))
-        return false;
-    json_scan_space(scan);
-    if (json_scan_peek(scan) == innermost(scan))
-        return true;
-    *value_follows_out = true;
-    return scan_label(scan);
+    scan->depth--;
+    scan->at++;
+    return found(scan, JSON_PART_CLOSE, scan->at - 1, JSON_DUE_REST);
 }
 
-/* What is behind a value: brackets that close, until a comma, behind which another value follows,
- * or until no more than `depth` are open. */
-static bool scan_tail(struct json_scan *scan, size_t depth)
+static bool next_value(struct json_scan *scan)
 {
-    while (scan->depth > depth) {
-        if (json_scan_accept(scan, ','))
-            return scan_label(scan);
-        if (!json_scan_accept(scan, innermost(scan)))
-            return json_scan_fail(scan, innermost(scan) == '}' ? "expected ',' or '}'"
-                                                               : "expected ',' or ']'");
-        scan->depth--;
+    const int c = json_scan_peek(scan);
+    const unsigned char *const start = scan->at;
+
+    if (c == '{' || c == '[')
+        return next_open(scan);
+    return scan_scalar(scan) && found(scan, JSON_PART_SCALAR, start, JSON_DUE_REST);
+}
+
+static bool next_inside(struct json_scan *scan)
+{
+    return innermost(scan) == '}' ? next_name(scan) : next_value(scan);
+}
+
+static bool next_end(struct json_scan *scan)
+{
+    if (scan->at < scan->end)
+        return json_scan_fail(scan, "expected nothing more");
+    return found(scan, JSON_PART_END, scan->at, JSON_DUE_REST);
+}
+
+static bool next_rest(struct json_scan *scan, int c)
+{
+    if (scan->depth == 0)
+        return next_end(scan);
+    if (c == innermost(scan))
+        return next_close(scan);
+    if (c != ',')
+        return json_scan_fail(scan, innermost(scan) == '}' ? "expected ',' or '}'"
+                                                           : "expected ',' or ']'");
+    scan->at++;
+    return next_inside(scan);
+}
+
+bool json_scan_next(struct json_scan *scan)
+{
+    const int c = json_scan_peek(scan);
+
+    switch (scan->due) {
+    case JSON_DUE_VALUE:
+        return next_value(scan);
+    case JSON_DUE_FIRST:
+        return c == innermost(scan) ? next_close(scan) : next_inside(scan);
+    case JSON_DUE_COLON:
+        if (c != ':')
+            return json_scan_fail(scan, "expected ':'");
+        scan->at++;
+        return next_value(scan);
+    case JSON_DUE_REST:
+        return next_rest(scan, c);
     }
-    return true;
+    abort(); /* no such place */
 }
 
-bool json_scan_value(struct json_scan *scan)
+bool json_scan_whole(struct json_scan *scan)
 {
+    const unsigned char *const start = scan->text.data;
     const size_t depth = scan->depth;
-    bool value_follows = false;
 
-    do {
-        if (!scan_head(scan, &value_follows))
+    if (scan->part != JSON_PART_OPEN)
+        return true;
+    while (scan->depth >= depth) {
+        if (!json_scan_next(scan))
             return false;
-        if (!value_follows && !scan_tail(scan, depth))
-            return false;
-    } while (scan->depth > depth);
+    }
+    scan->text = (struct bytes){start, (size_t)(scan->at - start)};
     return true;
 }
 
-bool json_scan_end(struct json_scan *scan)
+void json_add_compact(struct buffer *buffer, struct bytes text)
 {
-    json_scan_space(scan);
-    return scan->at == scan->end || json_scan_fail(scan, "expected nothing more");
+    struct json_scan scan = json_scan_of(text);
+
+    while (scan.at < scan.end) {
+        const unsigned char *const start = scan.at;
+
+        /* Text that nobody checked is copied as well as it can be: the scan always moves on. */
+        while (scan.at < scan.end && !is_space(*scan.at)) {
+            if (*scan.at == '"')
+                scan_string(&scan);
+            else
+                scan.at++;
+        }
+        buffer_add(buffer, start, (size_t)(scan.at - start));
+        json_scan_peek(&scan);
+    }
 }

@@ -1,19 +1,18 @@
 /*
  * json_tree.c - JSON text as values that can be walked.
  *
- * Three passes over the text, none of them recursive: it is checked, the nodes are counted, and
- * then they are filled in. The strings of a copy of the text are decoded where they stand, for
- * that never makes them longer, and the quote behind each becomes its NUL.
+ * Two passes over the text, neither of them recursive: it is checked while the nodes are counted,
+ * and then they are filled in. The strings of a copy of the text are decoded where they stand, and
+ * the quote after each becomes its NUL.
  */
 #include "base/json_tree.h"
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/decimal.h"
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "base/json.h"
-#include "base/json_number.h"
-#include "base/json_scan.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -29,85 +28,6 @@ struct builder {
     size_t depth;
     struct arena *arena;
 };
-
-/* ---- strings ---- */
-
-static unsigned read_hex(const unsigned char *digits)
-{
-    unsigned value = 0;
-
-    for (int i = 0; i < 4; i++) {
-        const unsigned c = digits[i];
-
-        value = value << 4 | (c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-    }
-    return value;
-}
-
-static size_t write_utf8(unsigned code, unsigned char *out)
-{
-    if (code < 0x80) {
-        out[0] = (unsigned char)code;
-        return 1;
-    }
-    const size_t length = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    static const unsigned char marks[] = {[2] = 0xC0, [3] = 0xE0, [4] = 0xF0};
-
-    for (size_t i = length - 1; i > 0; i--) {
-        out[i] = (unsigned char)(0x80 | (code & 0x3F));
-        code >>= 6;
-    }
-    out[0] = (unsigned char)(marks[length] | code);
-    return length;
-}
-
-/* What stands behind \u; returns how much that is. */
-static size_t decode_code_point(const unsigned char *at, unsigned *code_out)
-{
-    const unsigned first = read_hex(at);
-
-    if (first < 0xD800 || first > 0xDFFF) {
-        *code_out = first;
-        return 4;
-    }
-    *code_out = 0x10000 + ((first - 0xD800) << 10 | (read_hex(at + 6) - 0xDC00));
-    return 10;
-}
-
-static unsigned decode_letter(unsigned char letter)
-{
-    static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
-    const char *found = strchr(from, letter);
-
-    return found ? (unsigned char)to[found - from] : letter;
-}
-
-/* In place; returns the new length. */
-static size_t decode_string(unsigned char *string, size_t length)
-{
-    const unsigned char *at = memchr(string, '\\', length);
-    const unsigned char *const end = string + length;
-
-    if (!at)
-        return length;
-    unsigned char *out = string + (at - string);
-    while (at < end) {
-        unsigned code = 0;
-
-        if (*at != '\\') {
-            *out++ = *at++;
-            continue;
-        }
-        if (at[1] == 'u') {
-            at += 2 + decode_code_point(at + 2, &code);
-        } else {
-            code = decode_letter(at[1]);
-            at += 2;
-        }
-        out += write_utf8(code, out);
-    }
-    return (size_t)(out - string);
-}
 
 /* ---- members ---- */
 
@@ -148,70 +68,71 @@ static bool sort_names(struct json_node *object, struct arena *arena, struct err
 
 /* ---- the passes ---- */
 
-/* No fewer than there are: every value but the first, and every name, has one of these before it.
- */
-static size_t count_nodes(struct bytes text)
+/* The first pass also checks the text. */
+static bool count_nodes(struct bytes text, size_t *count_out, struct error *err)
 {
     struct json_scan scan = json_scan_of(text);
-    size_t count = 1;
 
-    while (scan.at < scan.end) {
-        if (*scan.at == '"') {
-            json_scan_string(&scan);
-            continue;
-        }
-        if (*scan.at == '[' || *scan.at == '{' || *scan.at == ',' || *scan.at == ':')
-            count++;
-        scan.at++;
-    }
-    return count;
+    *count_out = 0;
+    do {
+        if (!json_scan_next(&scan))
+            return json_scan_report(&scan, err);
+        if (scan.part != JSON_PART_CLOSE && scan.part != JSON_PART_END)
+            (*count_out)++;
+    } while (scan.part != JSON_PART_END);
+    return true;
 }
 
-static struct json_node *add_node(struct builder *builder, enum json_kind kind)
+/* Of a value that starts with `c`. */
+static enum json_kind kind_of(unsigned char c)
 {
-    struct json_node *node = &builder->nodes[builder->count++];
+    switch (c) {
+    case '{':
+        return JSON_KIND_OBJECT;
+    case '[':
+        return JSON_KIND_ARRAY;
+    case '"':
+        return JSON_KIND_STRING;
+    case 't':
+        return JSON_KIND_TRUE;
+    case 'f':
+        return JSON_KIND_FALSE;
+    case 'n':
+        return JSON_KIND_NULL;
+    default:
+        return JSON_KIND_NUMBER;
+    }
+}
 
-    node->kind = kind;
+/* The text of a string or number, in the copy. */
+static void set_text(struct json_node *node, struct bytes written)
+{
+    if (node->kind == JSON_KIND_NUMBER) {
+        node->text = (const char *)written.data;
+        node->length = (uint32_t)written.length;
+    } else if (node->kind == JSON_KIND_STRING) {
+        unsigned char *const start = (unsigned char *)written.data + 1;
+        const size_t length = json_decode_string(start, written.length - 2);
+
+        start[length] = '\0';
+        node->text = (const char *)start;
+        node->length = (uint32_t)length;
+    }
+}
+
+static void add_node(struct builder *builder)
+{
+    const struct bytes written = builder->scan.text;
+    const size_t index = builder->count++;
+    struct json_node *node = &builder->nodes[index];
+
+    node->kind = kind_of(written.data[0]);
     node->size = 1;
+    set_text(node, written);
     if (builder->depth > 0)
         builder->nodes[builder->open[builder->depth - 1]].length++;
-    return node;
-}
-
-static void add_word(struct builder *builder, enum json_kind kind, const char *word)
-{
-    add_node(builder, kind);
-    builder->scan.at += strlen(word);
-}
-
-static void add_number(struct builder *builder)
-{
-    struct json_node *node = add_node(builder, JSON_KIND_NUMBER);
-
-    node->text = (const char *)builder->scan.at;
-    json_scan_number(&builder->scan);
-    node->length = (uint32_t)((const char *)builder->scan.at - node->text);
-}
-
-static void add_string(struct builder *builder)
-{
-    struct json_node *node = add_node(builder, JSON_KIND_STRING);
-    unsigned char *const start = (unsigned char *)builder->scan.at + 1;
-
-    json_scan_string(&builder->scan);
-    const size_t length = decode_string(start, (size_t)(builder->scan.at - start) - 1);
-    start[length] = '\0';
-    node->text = (const char *)start;
-    node->length = (uint32_t)length;
-}
-
-static void open_node(struct builder *builder, enum json_kind kind)
-{
-    const size_t index = builder->count;
-
-    add_node(builder, kind);
-    builder->open[builder->depth++] = index;
-    builder->scan.at++;
+    if (builder->scan.part == JSON_PART_OPEN)
+        builder->open[builder->depth++] = index;
 }
 
 static bool close_node(struct builder *builder, struct error *err)
@@ -220,69 +141,43 @@ static bool close_node(struct builder *builder, struct error *err)
     struct json_node *node = &builder->nodes[index];
 
     node->size = (unsigned)(builder->count - index) & 0x1FFFFFFF;
-    builder->scan.at++;
     if (node->kind != JSON_KIND_OBJECT)
         return true;
     node->length /= 2;
     return sort_names(node, builder->arena, err);
 }
 
-static bool add_next(struct builder *builder, struct error *err)
-{
-    switch (*builder->scan.at) {
-    case '{':
-        open_node(builder, JSON_KIND_OBJECT);
-        return true;
-    case '[':
-        open_node(builder, JSON_KIND_ARRAY);
-        return true;
-    case '}':
-    case ']':
-        return close_node(builder, err);
-    case '"':
-        add_string(builder);
-        return true;
-    case 't':
-        add_word(builder, JSON_KIND_TRUE, "true");
-        return true;
-    case 'f':
-        add_word(builder, JSON_KIND_FALSE, "false");
-        return true;
-    case 'n':
-        add_word(builder, JSON_KIND_NULL, "null");
-        return true;
-    default:
-        add_number(builder);
-        return true;
-    }
-}
-
-static bool is_between(unsigned char c)
-{
-    return json_scan_is_space(c) || c == ',' || c == ':';
-}
-
 static bool build(struct builder *builder, struct error *err)
 {
-    while (builder->scan.at < builder->scan.end) {
-        if (is_between(*builder->scan.at))
-            builder->scan.at++;
-        else if (!add_next(builder, err))
-            return false;
+    while (json_scan_next(&builder->scan)) {
+        switch (builder->scan.part) {
+        case JSON_PART_NAME:
+        case JSON_PART_SCALAR:
+        case JSON_PART_OPEN:
+            add_node(builder);
+            break;
+        case JSON_PART_CLOSE:
+            if (!close_node(builder, err))
+                return false;
+            break;
+        case JSON_PART_END:
+            return true;
+        }
     }
-    return true;
+    abort(); /* it was JSON when the nodes were counted */
 }
 
 bool json_tree_parse(struct bytes text, struct arena *arena, const struct json_node **root_out,
                      struct error *err)
 {
+    struct builder builder = {.arena = arena};
+    size_t count = 0;
+
     if (text.length > LENGTH_MAX)
         return error_set(err, TH_E_INVALID, "longer than %zu bytes", LENGTH_MAX);
-    if (!json_check(text, err))
+    if (!count_nodes(text, &count, err))
         return error_prefix(err, "not JSON");
-
-    struct builder builder = {.arena = arena};
-    builder.nodes = arena_alloc(arena, count_nodes(text) * sizeof(*builder.nodes));
+    builder.nodes = arena_alloc(arena, count * sizeof *builder.nodes);
     builder.scan = json_scan_of(arena_bytes(arena, text));
     if (arena->failed)
         return error_no_memory(err);
@@ -338,7 +233,7 @@ bool json_tree_equal(const struct json_node *a, const struct json_node *b)
     case JSON_KIND_TRUE:
         return true;
     case JSON_KIND_NUMBER:
-        return json_number_compare(json_tree_bytes(a), json_tree_bytes(b)) == 0;
+        return decimal_compare(json_tree_bytes(a), json_tree_bytes(b)) == 0;
     case JSON_KIND_STRING:
         return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
     case JSON_KIND_ARRAY:

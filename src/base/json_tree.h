@@ -8,7 +8,7 @@
  *
  *     for (node = json_tree_first(object); node < json_tree_next(object); ...)
  *
- * Numbers stay as they are written (see json_number.h), strings are decoded, and a name that stands
+ * Numbers stay as they are written (see decimal.h), strings are decoded, and a name that stands
  * twice in an object is refused: readers differ in which of the two they take.
  */
 #ifndef BASE_JSON_TREE_H

@@ -168,13 +168,8 @@ static bool read_id(const struct match *match, struct error *err)
 
 static bool read_name(const struct match *match, struct error *err)
 {
-    char shown[EXCERPT_SIZE];
-
-    if (!job_name_is_valid(match->value->text))
-        return error_set(err, TH_E_INVALID,
-                         "%s: '%s' is no name: use 1 to 128 of A-Z a-z 0-9 _ . : -", match->written,
-                         excerpt_of(match->value->text, shown));
-    return true;
+    return job_name_check(match->value->text, JOB_NAME_MAX, err) ||
+           error_prefix(err, "%s", match->written);
 }
 
 static bool take_value(const struct match *match, const char *text, struct error *err)

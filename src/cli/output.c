@@ -201,6 +201,16 @@ void output_remark(const char *format, ...)
     va_end(arguments);
 }
 
+void output_remark_lines(const char *text)
+{
+    while (*text != '\0') {
+        const size_t length = strcspn(text, "\n");
+
+        output_remark("%.*s", (int)length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
 const char *output_number(int64_t number, char text[OUTPUT_NUMBER_SIZE])
 {
     char digits[OUTPUT_NUMBER_SIZE];

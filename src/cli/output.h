@@ -70,6 +70,9 @@ void output_complain(const char *format, ...) PRINTF_LIKE(1, 2);
 /* A line on stderr, for people; harmless to terminals. */
 void output_remark(const char *format, ...) PRINTF_LIKE(1, 2);
 
+/* Each line of a text as a remark: nothing that stands in it moves the cursor. */
+void output_remark_lines(const char *text);
+
 #define OUTPUT_NUMBER_SIZE 32
 
 /* "12,345" */

@@ -125,7 +125,6 @@ static bool open_client(const char *url, const struct th_options *given, struct 
 
     client->opened_by = getpid();
     client->enqueue = enqueue_defaults();
-    client->enqueue.max_payload = options.max_payload;
     client->enqueue.idempotency_window = options.idempotency_window;
     return store_open(backend, &store_options, &client->store, err);
 }

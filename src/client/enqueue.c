@@ -1,13 +1,11 @@
 /*
- * enqueue.c - check, complete, store: the one way in for C, thctl, HTTP and cron.
+ * enqueue.c - complete and store: the one way in for C, thctl, HTTP and cron.
  *
- * A job that leaves enqueue_prepare() keeps its id, so whoever got no answer can send the same job
- * again: the store then says that it existed.
+ * A job that is completed keeps its id, so whoever got no answer can send the same job again: the
+ * store then says that it existed.
  */
 #include "client/enqueue.h"
 
-#include "base/error.h"
-#include "base/json.h"
 #include "base/timestamp.h"
 #include "job/idempotency.h"
 
@@ -24,7 +22,7 @@ static usec_t later(usec_t now, usec_t duration)
     return duration > TIMESTAMP_MAX - now ? TIMESTAMP_MAX : now + duration;
 }
 
-static void complete(struct enqueue *enqueue, struct job *job, usec_t now)
+void enqueue_complete(struct enqueue *enqueue, struct job *job, usec_t now)
 {
     job->id_is_given = !uuid_is_nil(&job->id);
     if (!job->id_is_given)
@@ -33,33 +31,16 @@ static void complete(struct enqueue *enqueue, struct job *job, usec_t now)
         idempotency_key_counts(job->idempotency_key) ? later(now, enqueue->idempotency_window) : 0;
 }
 
-static bool check_json(const struct job *job, struct error *err)
-{
-    if (job->encoding != JOB_JSON || json_check(job->payload, err))
-        return true;
-    if (err->code != TH_E_INVALID)
-        return error_prefix(err, "payload");
-
-    struct error reason = *err;
-    return error_set(err, TH_E_INVALID, "payload is not JSON: %s (use raw for other bytes)",
-                     reason.text);
-}
-
 bool enqueue_prepare(struct enqueue *enqueue, struct job *job, usec_t now, struct error *err)
 {
-    complete(enqueue, job, now);
-    return job_validate(job, enqueue->max_payload, err) && check_json(job, err);
+    enqueue_complete(enqueue, job, now);
+    return job_validate(job, enqueue->max_payload, err);
 }
 
 bool enqueue_jobs(struct enqueue *enqueue, struct store *store, struct job *jobs, size_t count,
                   usec_t now, struct enqueued *enqueued_out, struct error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (enqueue_prepare(enqueue, &jobs[i], now, err))
-            continue;
-        return count == 1 ? false : error_prefix(err, "job %zu", i + 1);
-    }
-    if (count == 0)
-        return true;
+    for (size_t i = 0; i < count; i++)
+        enqueue_complete(enqueue, &jobs[i], now);
     return store_enqueue(store, jobs, count, now, enqueued_out, err);
 }

@@ -7,7 +7,19 @@
 #include "base/text.h"
 #include "job/pattern.h"
 
-static bool read_statuses(struct offers *offers, usec_t now, struct error *err)
+#include <string.h>
+
+/* The store knows a pool as NAME.RANDOM. */
+static bool is_called(const struct pool *pool, const char *name)
+{
+    const size_t length = strlen(name);
+
+    return strncmp(pool->name, name, length) == 0 && pool->name[length] == '.' &&
+           !strchr(pool->name + length + 1, '.');
+}
+
+static bool read_statuses(struct offers *offers, const char *replaced, usec_t since,
+                          struct error *err)
 {
     const struct pool_list *list = &offers->list;
 
@@ -15,18 +27,26 @@ static bool read_statuses(struct offers *offers, usec_t now, struct error *err)
     if (offers->pools == NULL)
         return error_no_memory(err);
     for (size_t i = 0; i < list->count; i++) {
-        if (list->items[i].beat_at >= now - POOL_SILENT_AFTER)
-            offers->pools[offers->count++] =
-                pool_status_read(list->items[i].status, &offers->arena);
+        const struct pool *pool = &list->items[i];
+
+        if (pool->beat_at >= since && !(replaced && is_called(pool, replaced)))
+            offers->pools[offers->count++] = pool_status_read(pool->status, &offers->arena);
     }
     return !offers->arena.failed || error_no_memory(err);
 }
 
 bool offers_read(struct store *store, struct offers *offers_out, struct error *err)
 {
+    return offers_read_besides(store, NULL, POOL_SILENT_AFTER, offers_out, err);
+}
+
+bool offers_read_besides(struct store *store, const char *replaced, usec_t silent_after,
+                         struct offers *offers_out, struct error *err)
+{
     struct offers offers = {0};
 
-    if (!store_pools(store, &offers.list, err) || !read_statuses(&offers, store_now(store), err)) {
+    if (!store_pools(store, &offers.list, err) ||
+        !read_statuses(&offers, replaced, store_now(store) - silent_after, err)) {
         offers_done(&offers);
         return false;
     }
@@ -54,18 +74,11 @@ static bool serves(const struct pool_status *pool, const char *queue)
 static const struct pool_handler *better_handler(const struct pool_status *pool, const char *type,
                                                  const struct pool_handler *best)
 {
-    int best_fit = best != NULL ? pattern_fit(best->pattern, type) : -1;
+    const struct pool_handler *found = pool_status_handler(pool, type);
 
-    for (size_t i = 0; i < pool->handler_count; i++) {
-        const char *pattern = pool->handlers[i].pattern;
-        int fit = pattern != NULL ? pattern_fit(pattern, type) : -1;
-
-        if (fit > best_fit) {
-            best = &pool->handlers[i];
-            best_fit = fit;
-        }
-    }
-    return best;
+    if (!best || !found)
+        return found ? found : best;
+    return pattern_fit(found->pattern, type) > pattern_fit(best->pattern, type) ? found : best;
 }
 
 enum offers_gap offers_gap(const struct offers *offers, const char *queue, const char *type)

@@ -27,6 +27,11 @@ struct offers {
 };
 
 bool offers_read(struct store *store, struct offers *offers_out, struct error *err) MUST_CHECK;
+
+/* The same for those heard of within `silent_after`, but for the pools called `replaced`: one that
+ * starts takes their place. */
+bool offers_read_besides(struct store *store, const char *replaced, usec_t silent_after,
+                         struct offers *offers_out, struct error *err) MUST_CHECK;
 void offers_done(struct offers *offers);
 
 /* What a job of this queue and type would wait for. */

@@ -7,8 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/timestamp.h"
-
-#include <string.h>
+#include "job/pattern.h"
 
 #define BEATS_MISSED   3
 #define SILENT_MIN     (5 * USEC_PER_SEC) /* a busy machine beats late */
@@ -203,29 +202,18 @@ struct bytes pool_status_member(const struct json_members *members, const char *
     return (struct bytes){0};
 }
 
-/* How much of a type a pattern fixes, or 0 when it does not fit. */
-static size_t fit(const char *pattern, const char *type)
-{
-    const size_t length = pattern != NULL ? strlen(pattern) : 0;
-
-    if (length == 0)
-        return 0;
-    if (strcmp(pattern, type) == 0)
-        return SIZE_MAX;
-    return pattern[length - 1] == '*' && strncmp(pattern, type, length - 1) == 0 ? length : 0;
-}
-
 const struct pool_handler *pool_status_handler(const struct pool_status *status, const char *type)
 {
     const struct pool_handler *best = NULL;
-    size_t most = 0;
+    int best_fit = -1;
 
     for (size_t i = 0; i < status->handler_count; i++) {
-        const size_t found = fit(status->handlers[i].pattern, type);
+        const char *pattern = status->handlers[i].pattern;
+        const int fit = pattern ? pattern_fit(pattern, type) : -1;
 
-        if (found <= most)
+        if (fit <= best_fit)
             continue;
-        most = found;
+        best_fit = fit;
         best = &status->handlers[i];
     }
     return best;

@@ -38,12 +38,7 @@ struct layout {
 
 static bool is_name(const char *field, const char *name, struct error *err)
 {
-    char shown[EXCERPT_SIZE];
-
-    if (job_name_is_valid(name))
-        return true;
-    return error_set(err, TH_E_INVALID, "%s '%s' is no name: use 1 to 128 of A-Z a-z 0-9 _ . : -",
-                     field, excerpt_of(name, shown));
+    return job_name_check(name, JOB_NAME_MAX, err) || error_prefix(err, "%s", field);
 }
 
 static bool is_zero(const unsigned char *bytes, size_t count)

@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "base/excerpt.h"
 #include "base/text.h"
 #include "config/checks.h"
@@ -20,8 +21,6 @@
 #include "config/sections.h"
 
 #include <string.h>
-
-#define NAME_ALLOWED "use 1 to 128 of A-Z a-z 0-9 _ . : -"
 
 struct loading {
     struct config *config;
@@ -76,12 +75,10 @@ static const char *fill_entry(const struct loading *loading, const char *section
 
 static void check_name(const struct loading *loading, const char *section, const struct node *entry)
 {
-    char shown[EXCERPT_SIZE];
+    struct error reason;
 
-    if (!job_name_is_valid(entry->key->text))
-        diagnostics_add(loading->diagnostics, entry->key->place,
-                        "%s: '%s' is no name: " NAME_ALLOWED, section,
-                        excerpt_of(entry->key->text, shown));
+    if (!job_name_check(entry->key->text, JOB_NAME_MAX, &reason))
+        diagnostics_add(loading->diagnostics, entry->key->place, "%s: %s", section, reason.text);
 }
 
 /* Without any there is the queue that jobs go to when nobody says. */
@@ -115,7 +112,7 @@ static void check_pattern(const struct loading *loading, const struct node *entr
 
     if (!checks_pattern_is_valid(entry->key->text))
         diagnostics_add(loading->diagnostics, entry->key->place,
-                        "handlers: '%s' is no type: " NAME_ALLOWED ", and at the end maybe a *",
+                        "handlers: '%s' is no type: " JOB_NAME_ALLOWED ", and at the end maybe a *",
                         excerpt_of(entry->key->text, shown));
 }
 
@@ -208,6 +205,24 @@ bool config_wants_json(const struct diagnostics *diagnostics)
     const struct node *format = node_find(node_find(diagnostics->root, "log"), "format");
 
     return format != NULL && text_equal(format->text, "json");
+}
+
+const struct queue_config *config_find_queue(const struct config *config, const char *name)
+{
+    for (size_t i = 0; i < config->queue_count; i++) {
+        if (text_equal(config->queues[i].name, name))
+            return &config->queues[i];
+    }
+    return NULL;
+}
+
+const struct cron_config *config_find_cron(const struct config *config, const char *name)
+{
+    for (size_t i = 0; i < config->cron_count; i++) {
+        if (text_equal(config->cron[i].name, name))
+            return &config->cron[i];
+    }
+    return NULL;
 }
 
 struct job_limits config_default_limits(const struct config *config)

@@ -191,6 +191,10 @@ struct place config_place(const struct diagnostics *diagnostics, const char *con
 /* Whether the log would be JSON: what is wrong elsewhere does not hide it. */
 bool config_wants_json(const struct diagnostics *diagnostics);
 
+/* The queue or cron entry of that name; NULL: there is none. For a type see handler_match.h. */
+const struct queue_config *config_find_queue(const struct config *config, const char *name);
+const struct cron_config *config_find_cron(const struct config *config, const char *name);
+
 /* The limits that job_limits_resolve() takes. */
 struct job_limits config_default_limits(const struct config *config);
 struct job_limits config_handler_limits(const struct handler_config *handler);

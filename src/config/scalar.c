@@ -236,15 +236,14 @@ bool scalar_text(const struct reader *reader, const struct node *node, const cha
 bool scalar_name(const struct reader *reader, const struct node *node, const char **name_out)
 {
     const int64_t max = count_bound(reader->field->max, JOB_NAME_MAX);
-    char shown[EXCERPT_SIZE];
+    struct error reason;
 
     if (!reader_expect_scalar(reader, node))
         return false;
-    if (job_name_is_valid(node->text) && strlen(node->text) <= (size_t)max)
+    if (job_name_check(node->text, (size_t)max, &reason))
         return scalar_text(reader, node, name_out);
-    return diagnostics_add(reader->scope->diagnostics, node->place,
-                           "%s: '%s' is no name: use 1 to %d of A-Z a-z 0-9 _ . : -", reader->name,
-                           excerpt_of(node->text, shown), (int)max);
+    return diagnostics_add(reader->scope->diagnostics, node->place, "%s: %s", reader->name,
+                           reason.text);
 }
 
 /* "." is the folder itself; "./x" is x in it. */

@@ -35,7 +35,6 @@
 #include "process/result_ring.h"
 #include "process/scoreboard.h"
 #include "process/start_board.h"
-#include "process/result_ring.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -312,7 +311,8 @@ static bool has_news(const struct dispatcher *dispatcher, enum rest rest)
     case REST_SLEEP:
         break;
     }
-    return dispatcher->store_state != STORE_UNSEEN && result_rings_have_news(dispatcher->process->result_rings);
+    return dispatcher->store_state != STORE_UNSEEN &&
+           result_rings_have_news(dispatcher->process->result_rings);
 }
 
 /* Says that it sleeps, looks once more, then sleeps: whoever comes after that look wakes it. */
@@ -320,7 +320,8 @@ static bool sleep_a_while(struct dispatcher *dispatcher, enum rest rest, struct 
 {
     struct process *process = dispatcher->process;
 
-    result_rings_set_call(process->result_rings, rest == REST_PACING ? RESULT_CALL_PACING : RESULT_CALL_ASLEEP);
+    result_rings_set_call(process->result_rings,
+                          rest == REST_PACING ? RESULT_CALL_PACING : RESULT_CALL_ASLEEP);
     const bool stepped = has_news(dispatcher, rest) ? loop_glance(process->loop, err)
                                                     : loop_step(process->loop, err);
     result_rings_set_call(process->result_rings, RESULT_CALL_AWAKE);

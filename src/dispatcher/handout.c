@@ -18,8 +18,8 @@
 #include "job/outcome.h"
 #include "process/message.h"
 #include "process/process.h"
-#include "process/task_ring.h"
 #include "process/result_ring.h"
+#include "process/task_ring.h"
 
 #include <string.h>
 

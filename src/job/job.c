@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/excerpt.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "job/idempotency.h"
@@ -16,12 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_ALLOWED "use 1 to 128 of A-Z a-z 0-9 _ . : -"
-#define KEY_ALLOWED  "use 1 to 256 bytes of UTF-8, or leave it out"
+#define KEY_ALLOWED "use 1 to 256 bytes of UTF-8, or leave it out"
 
 #define DEPTH_SHIFT 5 /* above the flags of a key; it lies in databases, and so keeps its place */
 
-static_assert(JOB_NAME_MAX == 128, "NAME_ALLOWED tells the limit");
+static_assert(JOB_NAME_MAX == 128, "JOB_NAME_ALLOWED tells the limit");
 static_assert(JOB_KEY_MAX == 256, "KEY_ALLOWED tells the limit");
 
 const struct job_limits job_limits_default = {
@@ -59,14 +59,14 @@ static bool check_name(const char *field, const char *name, struct error *err)
     char shown[EXCERPT_SIZE];
 
     if (text_is_blank(name))
-        return error_set(err, TH_E_INVALID, "%s is blank: " NAME_ALLOWED, field);
+        return error_set(err, TH_E_INVALID, "%s is blank: " JOB_NAME_ALLOWED, field);
     if (name[name_span(name)] != '\0')
         return error_set(err, TH_E_INVALID,
-                         "%s '%s' has a character that is not allowed: " NAME_ALLOWED, field,
+                         "%s '%s' has a character that is not allowed: " JOB_NAME_ALLOWED, field,
                          excerpt_of(name, shown));
     if (strlen(name) > JOB_NAME_MAX)
-        return error_set(err, TH_E_INVALID, "%s '%s' is %zu characters long: " NAME_ALLOWED, field,
-                         excerpt_of(name, shown), strlen(name));
+        return error_set(err, TH_E_INVALID, "%s '%s' is %zu characters long: " JOB_NAME_ALLOWED,
+                         field, excerpt_of(name, shown), strlen(name));
     return true;
 }
 
@@ -76,6 +76,17 @@ static bool check_payload(struct bytes payload, size_t max_payload, struct error
         return error_set(err, TH_E_INVALID, "payload is %zu bytes long: use at most %zu",
                          payload.length, max_payload);
     return true;
+}
+
+/* The last check, because it is the dearest. */
+static bool check_json(const struct job *job, struct error *err)
+{
+    struct error reason;
+
+    if (job->encoding != JOB_JSON || json_check(job->payload, &reason))
+        return true;
+    return error_set(err, TH_E_INVALID, "payload is not JSON: %s (use raw for other bytes)",
+                     reason.text);
 }
 
 static bool check_range(const char *field, int64_t value, int64_t max, const char *allowed,
@@ -188,6 +199,16 @@ bool job_name_is_valid(const char *name)
     return length >= 1 && length <= JOB_NAME_MAX && name[length] == '\0';
 }
 
+bool job_name_check(const char *name, size_t max, struct error *err)
+{
+    char shown[EXCERPT_SIZE];
+
+    if (job_name_is_valid(name) && strlen(name) <= max)
+        return true;
+    return error_set(err, TH_E_INVALID, "'%s' is no name: use 1 to %zu of " JOB_NAME_CHARACTERS,
+                     excerpt_of(name ? name : "", shown), max);
+}
+
 bool job_validate(struct job *job, size_t max_payload, struct error *err)
 {
     if (!idempotency_key_counts(job->idempotency_key))
@@ -210,7 +231,8 @@ bool job_validate(struct job *job, size_t max_payload, struct error *err)
            check_key("key", job->key, err) &&
            check_key("idempotency_key", job->idempotency_key, err) &&
            check_idempotency_expires(job, err) &&
-           check_range("on_dead_depth", job->on_dead_depth, JOB_ON_DEAD_MAX, "0 to 8", err);
+           check_range("on_dead_depth", job->on_dead_depth, JOB_ON_DEAD_MAX, "0 to 8", err) &&
+           check_json(job, err);
     /* clang-format on */
 }
 

@@ -148,11 +148,19 @@ void job_list_done(struct job_list *list);
  * documented. Type and id are absent. */
 struct job job_defaults(void);
 
-/* What a type, a queue, a pool or a cron entry may be called: 1 to 128 of A-Za-z0-9_.:- */
+/* What a type, a queue, a pool or a cron entry may be called. */
+#define JOB_NAME_CHARACTERS "A-Z a-z 0-9 _ . : -"
+#define JOB_NAME_ALLOWED    "use 1 to 128 of " JOB_NAME_CHARACTERS
+
 bool job_name_is_valid(const char *name);
 
-/* Everything a store may rely on when it is asked to keep this job, but for JSON: that is checked
- * once, by client/enqueue.c. Blank idempotency keys are made absent. The text names the field. */
+/* The same, or shorter than that, with its sentence: "'a b' is no name: use 1 to 128 of A-Z ...".
+ * The caller puts before it whose name it is. */
+bool job_name_check(const char *name, size_t max, struct error *err) MUST_CHECK;
+
+/* Everything that holds of a job in a store: store.c asks it, once, of each that comes in, whether
+ * a producer, cron or a dead job brings it. Blank idempotency keys are made absent. The text names
+ * the field. */
 bool job_validate(struct job *job, size_t max_payload, struct error *err) MUST_CHECK;
 
 /* Limits are resolved when needed: the job's own value, else the handler's, else the default. What

@@ -200,8 +200,8 @@ void overrun_note_stopped(struct overrun *overrun, const struct seat *seat)
     struct overrun_watch *watch = watch_of(overrun, seat);
 
     if (seat->role == ROLE_WORKER && !watch->is_killed)
-        *watch = (struct overrun_watch){
-            .reason = STOP_FROZEN, .hold = hold_of(seat), .is_killed = true};
+        *watch =
+            (struct overrun_watch){.reason = STOP_FROZEN, .hold = hold_of(seat), .is_killed = true};
 }
 
 struct worker_end overrun_end_of(const struct overrun *overrun, const struct seat *seat, int status)

@@ -26,7 +26,6 @@ struct crontab_entry {
 bool crontab_init(struct crontab *crontab, const struct config *config, struct error *err)
 {
     *crontab = (struct crontab){.enqueue = enqueue_defaults()};
-    crontab->enqueue.max_payload = (size_t)config->max_payload;
     crontab->enqueue.idempotency_window = config->idempotency_window;
     crontab->entries = calloc(config->cron_count + 1, sizeof *crontab->entries);
     if (!crontab->entries)
@@ -95,8 +94,8 @@ static bool enqueue_slot(struct crontab *crontab, const struct crontab_entry *en
     struct job job = config_cron_job(entry->config);
     bool stored = false;
 
-    if (!enqueue_prepare(&crontab->enqueue, &job, now, err) ||
-        !store_cron_enqueue(store, entry->config->name, slot, &job, now, &stored, err))
+    enqueue_complete(&crontab->enqueue, &job, now);
+    if (!store_cron_enqueue(store, entry->config->name, slot, &job, now, &stored, err))
         return false;
     if (stored)
         log_enqueued(entry->config, slot, &job);

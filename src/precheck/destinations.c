@@ -6,10 +6,8 @@
  */
 #include "precheck/destinations.h"
 
-#include "base/text.h"
 #include "config/config.h"
 #include "config/handler_match.h"
-#include "job/pattern.h"
 #include "precheck/finding.h"
 #include "precheck/store_sight.h"
 
@@ -18,33 +16,6 @@ struct route {
     const char *type, *queue;
     const char *keys[3]; /* the third is NULL for two */
 };
-
-static const struct queue_config *find_queue(const struct config *config, const char *name)
-{
-    for (size_t i = 0; i < config->queue_count; i++) {
-        if (text_equal(config->queues[i].name, name))
-            return &config->queues[i];
-    }
-    return NULL;
-}
-
-static bool serves(const struct pool_status *pool, const char *queue)
-{
-    for (size_t i = 0; i < pool->queue_count; i++) {
-        if (text_equal(pool->queues[i].name, queue))
-            return true;
-    }
-    return false;
-}
-
-static bool handles(const struct pool_status *pool, const char *type)
-{
-    for (size_t i = 0; i < pool->handler_count; i++) {
-        if (pool->handlers[i].pattern && pattern_fit(pool->handlers[i].pattern, type) >= 0)
-            return true;
-    }
-    return false;
-}
 
 /* handlers.X.on_dead.KEY or cron.X.KEY */
 struct route_keys {
@@ -84,19 +55,14 @@ static const char *type_hint(const struct precheck *precheck, const char *word)
 static void check_route(const struct precheck *precheck, const struct store_sight *sight,
                         const struct route *route)
 {
-    const struct queue_config *queue = find_queue(precheck->config, route->queue);
-    bool is_served = queue != NULL;
+    const struct queue_config *queue = config_find_queue(precheck->config, route->queue);
 
     if (queue && (queue->remote || handler_match(precheck->config, route->type)))
         return;
-    for (size_t i = 0; i < sight->live_count; i++) {
-        if (!serves(&sight->live[i], route->queue))
-            continue;
-        if (handles(&sight->live[i], route->type))
-            return;
-        is_served = true;
-    }
-    if (is_served)
+    const enum offers_gap gap = offers_gap(&sight->offers, route->queue, route->type);
+    if (gap == OFFERS_NO_GAP)
+        return;
+    if (queue || gap == OFFERS_NO_HANDLER)
         finding_warning(precheck, keys_of(route, "type").items,
                         "no handler is for '%s', here or in a live pool of its queue: its jobs "
                         "would wait for one%s",

@@ -39,33 +39,6 @@ static bool check_folder_of(const char *path, struct error *err)
     return true;
 }
 
-/* A pool of the same name is about to be replaced by one with this config. */
-static bool is_replaced(const struct precheck *precheck, const struct pool *pool)
-{
-    const char *name = precheck->config->pool.pool_id;
-    const size_t length = strlen(name);
-
-    return strncmp(pool->name, name, length) == 0 && pool->name[length] == '.' &&
-           !strchr(pool->name + length + 1, '.');
-}
-
-static bool read_pools(const struct precheck *precheck, struct store *store,
-                       struct store_sight *sight, struct error *err)
-{
-    const usec_t since = store_now(store) - precheck->config->pool.stale_threshold;
-
-    if (!store_pools(store, &sight->pools, err))
-        return false;
-    sight->live = arena_alloc(&sight->arena, (sight->pools.count + 1) * sizeof *sight->live);
-    for (size_t i = 0; sight->live && i < sight->pools.count; i++) {
-        const struct pool *pool = &sight->pools.items[i];
-
-        if (pool->beat_at >= since && !is_replaced(precheck, pool))
-            sight->live[sight->live_count++] = pool_status_read(pool->status, &sight->arena);
-    }
-    return !sight->arena.failed || error_no_memory(err);
-}
-
 static bool is_usable(const struct store_schema *schema)
 {
     return schema->version > 0 && schema->usable_from <= schema->newest;
@@ -86,9 +59,11 @@ static bool open_store(const struct precheck *precheck, struct store_sight *sigh
 
     if (!store_open(precheck->backend->url, &options, &store, err))
         return false;
-    const bool is_read = store_schema(store, &schema, err) &&
-                         (!is_usable(&schema) || schema.version < schema.newest ||
-                          read_pools(precheck, store, sight, err));
+    const struct pool_config *pool = &precheck->config->pool;
+    const bool is_read =
+        store_schema(store, &schema, err) &&
+        (!is_usable(&schema) || schema.version < schema.newest ||
+         offers_read_besides(store, pool->pool_id, pool->stale_threshold, &sight->offers, err));
 
     store_close(&store);
     if (!is_read)
@@ -119,7 +94,6 @@ bool store_sight_take(const struct precheck *precheck, struct store_sight *sight
 
 void store_sight_done(struct store_sight *sight)
 {
-    pool_list_done(&sight->pools);
-    arena_done(&sight->arena);
+    offers_done(&sight->offers);
     *sight = (struct store_sight){0};
 }

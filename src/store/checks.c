@@ -17,9 +17,7 @@ bool checks_open(const struct store *store, struct error *err)
 
 bool checks_queue(const char *queue, struct error *err)
 {
-    return job_name_is_valid(queue) ||
-           error_set(err, TH_E_INVALID, "queue: a name is 1 to %d of A-Z a-z 0-9 _ . : -",
-                     JOB_NAME_MAX);
+    return job_name_check(queue, JOB_NAME_MAX, err) || error_prefix(err, "queue");
 }
 
 bool checks_by(const char *by, struct error *err)

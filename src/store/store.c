@@ -174,9 +174,7 @@ bool store_durability(struct store *store, char text[STORE_DURABILITY_SIZE], boo
 
 static bool check_pool(const char *pool, struct error *err)
 {
-    return job_name_is_valid(pool) ||
-           error_set(err, TH_E_INVALID, "pool: a name is 1 to %d of A-Z a-z 0-9 _ . : -",
-                     JOB_NAME_MAX);
+    return job_name_check(pool, JOB_NAME_MAX, err) || error_prefix(err, "pool");
 }
 
 static bool check_lease_for(usec_t lease_for, struct error *err)
@@ -356,9 +354,7 @@ bool store_prune(struct store *store, const struct retention *keep, usec_t now, 
 
 static bool check_schedule(const char *name, struct error *err)
 {
-    return job_name_is_valid(name) ||
-           error_set(err, TH_E_INVALID, "cron: a name is 1 to %d of A-Z a-z 0-9 _ . : -",
-                     JOB_NAME_MAX);
+    return job_name_check(name, JOB_NAME_MAX, err) || error_prefix(err, "cron");
 }
 
 bool store_cron_enqueue(struct store *store, const char *name, usec_t slot, struct job *job,

@@ -412,9 +412,9 @@ enum status bulk_run(struct session *session, const struct option_value *options
     struct error err;
 
     bulk.line.limit = line_limit(bulk.enqueue.max_payload);
-    if (type != NULL && !job_name_is_valid(type)) {
-        output_complain("type '%s' is no name: use 1 to 128 of A-Z a-z 0-9 _ . : -", type);
-        return STATUS_USAGE;
+    if (type != NULL && !job_name_check(type, JOB_NAME_MAX, &err)) {
+        error_prefix(&err, "type");
+        return session_refuse(&err);
     }
     if (!open_source(&bulk, &err) || !check_all(&bulk, &err))
         return session_refuse(&err);

@@ -12,7 +12,7 @@
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "job/cron_describe.h"
-#include "thctl/session.h"
+#include "thctl/steer.h"
 #include "thctl/submit.h"
 #include "thctl/table.h"
 #include "thctl/when.h"
@@ -166,26 +166,28 @@ static enum status list(struct session *session)
     return STATUS_OK;
 }
 
-static bool find_entry(const struct config *config, const char *name,
-                       const struct cron_config **cron_out, struct error *err)
+static bool report_missing(const struct config *config, const char *name, struct error *err)
 {
     AUTO_FREE const char **names = calloc(config->cron_count + 1, sizeof *names);
     char shown[EXCERPT_SIZE];
 
     if (names == NULL)
         return error_no_memory(err);
-    for (size_t i = 0; i < config->cron_count; i++) {
+    for (size_t i = 0; i < config->cron_count; i++)
         names[i] = config->cron[i].name;
-        *cron_out = &config->cron[i];
-        if (text_equal(names[i], name))
-            return true;
-    }
     const char *closest = text_closest(name, names, config->cron_count);
     excerpt_of(name, shown);
     if (closest != NULL)
         return error_set(err, TH_E_NOT_FOUND, "no cron entry '%s' in %s (did you mean '%s'?)",
                          shown, config->path, closest);
     return error_set(err, TH_E_NOT_FOUND, "no cron entry '%s' in %s", shown, config->path);
+}
+
+static bool find_entry(const struct config *config, const char *name,
+                       const struct cron_config **cron_out, struct error *err)
+{
+    *cron_out = config_find_cron(config, name);
+    return *cron_out || report_missing(config, name, err);
 }
 
 /* Beside its schedule: no slot is used up. */
@@ -217,22 +219,6 @@ static bool set_paused(struct session *session, const char *name, bool pause, st
                  : store_cron_resume(session->store, name, now, err);
 }
 
-static void print_pause(struct session *session, const char *name, bool is_paused)
-{
-    CLEANUP(buffer_done) struct buffer line = BUFFER(LINE_MAX);
-    struct json_writer json = {.out = &line};
-
-    if (session->json) {
-        json_write_open(&json, NULL, '{');
-        json_write_text(&json, "name", name);
-        json_write_bool(&json, "paused", is_paused);
-        json_write_close(&json, '}');
-    } else {
-        buffer_printf(&line, "%s %s", is_paused ? "paused" : "resumed", name);
-    }
-    output_json(&session->out, &line);
-}
-
 /* In the store, where the scheduler of every pool sees it. */
 static enum status steer(struct session *session, const char *name, bool pause)
 {
@@ -246,7 +232,7 @@ static enum status steer(struct session *session, const char *name, bool pause)
         return status;
     if (!set_paused(session, cron->name, pause, &err))
         return session_fail(&err);
-    print_pause(session, cron->name, pause);
+    steer_print(session, "name", cron->name, pause);
     return STATUS_OK;
 }
 

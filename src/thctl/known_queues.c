@@ -64,15 +64,6 @@ void known_queues_done(struct known_queues *known)
     *known = (struct known_queues){0};
 }
 
-bool known_queues_config_has(const struct session *session, const char *queue)
-{
-    for (size_t i = 0; i < session->config.queue_count; i++) {
-        if (text_equal(session->config.queues[i].name, queue))
-            return true;
-    }
-    return false;
-}
-
 bool known_queues_has(const struct known_queues *known, const char *queue)
 {
     for (size_t i = 0; i < known->count; i++) {

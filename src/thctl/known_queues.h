@@ -18,9 +18,6 @@ bool known_queues_read(struct session *session, struct known_queues *known_out,
                        struct error *err) MUST_CHECK;
 void known_queues_done(struct known_queues *known);
 
-/* Whether the config alone has this one: then it need not be looked for. */
-bool known_queues_config_has(const struct session *session, const char *queue);
-
 bool known_queues_has(const struct known_queues *known, const char *queue);
 
 /* The one that was most likely meant; NULL: none is close. */

@@ -9,7 +9,6 @@
 #include "config/backend_offers.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define DIAGNOSTICS_TEXT_MAX ((size_t)1 << 20)
@@ -17,18 +16,12 @@
 /* Where a config is looked for. */
 static const char *const config_paths[] = {"./jobs.yaml", "/etc/taskharbor/jobs.yaml"};
 
-/* Line by line, so that no name of a key can move the cursor. */
 static void show(const struct diagnostics *diagnostics)
 {
     CLEANUP(buffer_done) struct buffer text = BUFFER(DIAGNOSTICS_TEXT_MAX);
 
     diagnostics_print(diagnostics, isatty(STDERR_FILENO) == 1, &text);
-    for (const char *line = buffer_str(&text); *line != '\0';) {
-        const size_t length = strcspn(line, "\n");
-
-        output_remark("%.*s", (int)length, line);
-        line += length + (line[length] == '\n');
-    }
+    output_remark_lines(buffer_str(&text));
 }
 
 /* What a person would type. */

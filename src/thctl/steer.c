@@ -1,43 +1,40 @@
 /*
  * steer.c - `thctl pause` and `thctl resume`: whether queues are served.
  */
+#include "thctl/steer.h"
+
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "base/excerpt.h"
+#include "base/error.h"
 #include "base/json_writer.h"
 #include "thctl/known_queues.h"
-#include "thctl/session.h"
 #include "thctl/whoami.h"
 
 #define LINE_MAX ((size_t)1024)
 
-static bool check_names(const struct words *queues, struct error *err)
-{
-    char shown[EXCERPT_SIZE];
-
-    for (size_t i = 0; i < queues->count; i++) {
-        if (!job_name_is_valid(queues->items[i]))
-            return error_set(err, TH_E_INVALID,
-                             "'%s' is no name of a queue: use 1 to 128 of A-Z a-z 0-9 _ . : -",
-                             excerpt_of(queues->items[i], shown));
-    }
-    return true;
-}
-
-static void print_answer(struct session *session, const char *queue, bool paused)
+void steer_print(struct session *session, const char *kind, const char *name, bool paused)
 {
     CLEANUP(buffer_done) struct buffer line = BUFFER(LINE_MAX);
     struct json_writer json = {.out = &line};
 
     if (session->json) {
         json_write_open(&json, NULL, '{');
-        json_write_text(&json, "queue", queue);
+        json_write_text(&json, kind, name);
         json_write_bool(&json, "paused", paused);
         json_write_close(&json, '}');
     } else {
-        buffer_printf(&line, "%s %s", paused ? "paused" : "resumed", queue);
+        buffer_printf(&line, "%s %s", paused ? "paused" : "resumed", name);
     }
     output_json(&session->out, &line);
+}
+
+static bool check_names(const struct words *queues, struct error *err)
+{
+    for (size_t i = 0; i < queues->count; i++) {
+        if (!job_name_check(queues->items[i], JOB_NAME_MAX, err))
+            return error_prefix(err, "queue");
+    }
+    return true;
 }
 
 static bool steer_one(struct session *session, const char *queue, bool pause, struct error *err)
@@ -78,7 +75,7 @@ static enum session_access access_for(const struct session *session, const struc
     bool is_meant = order->create;
 
     for (size_t i = 0; i < order->queues->count; i++)
-        is_meant |= known_queues_config_has(session, order->queues->items[i]);
+        is_meant |= config_find_queue(&session->config, order->queues->items[i]) != NULL;
     return is_meant ? SESSION_MAKE : SESSION_LOOK;
 }
 
@@ -94,7 +91,7 @@ static enum status steer_all(struct session *session, const struct order *order,
         if (!check_known(known, order, queue, &err)) {
             status = session_fail(&err);
         } else if (steer_one(session, queue, order->pause, &err)) {
-            print_answer(session, queue, order->pause);
+            steer_print(session, "queue", queue, order->pause);
         } else {
             error_prefix(&err, "%s %s", order->pause ? "pause" : "resume", queue);
             status = session_fail(&err);

@@ -13,9 +13,9 @@
  */
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/decimal.h"
 #include "base/error.h"
 #include "base/excerpt.h"
-#include "base/json_number.h"
 #include "base/text.h"
 #include "worker/schema.h"
 #include "worker/schema_node.h"
@@ -112,7 +112,7 @@ static bool check_type(struct checking *checking, const struct schema_node *sche
     if (schema->types == 0 || schema->types & type)
         return true;
     if (type == SCHEMA_NUMBER && schema->types & SCHEMA_INTEGER &&
-        json_number_is_whole(json_tree_bytes(value)))
+        decimal_is_whole(json_tree_bytes(value)))
         return true;
     return FAULT(checking, value, "is not %s", describe_types(schema->types, types));
 }
@@ -165,9 +165,9 @@ static bool check_number(struct checking *checking, const struct schema_node *sc
     const struct bytes number = json_tree_bytes(value);
     char shown[EXCERPT_SIZE];
 
-    if (schema->minimum && json_number_compare(number, json_tree_bytes(schema->minimum)) < 0)
+    if (schema->minimum && decimal_compare(number, json_tree_bytes(schema->minimum)) < 0)
         return FAULT(checking, value, "is less than %s", show_number(schema->minimum, shown));
-    if (schema->maximum && json_number_compare(number, json_tree_bytes(schema->maximum)) > 0)
+    if (schema->maximum && decimal_compare(number, json_tree_bytes(schema->maximum)) > 0)
         return FAULT(checking, value, "is more than %s", show_number(schema->maximum, shown));
     return true;
 }

@@ -5,9 +5,9 @@
  * that is wrong is seen when it loads. Where a "$ref" leads is found afterwards, by schema_link.c.
  */
 #include "base/arena.h"
+#include "base/decimal.h"
 #include "base/error.h"
 #include "base/excerpt.h"
-#include "base/json_number.h"
 #include "base/text.h"
 #include "worker/schema_node.h"
 #include "worker/schema_pattern.h"
@@ -208,7 +208,7 @@ static bool read_number(struct schema_source *source, const struct json_node *va
 static bool read_count(struct schema_source *source, const struct json_node *value, void *member,
                        struct error *err)
 {
-    if (value->kind == JSON_KIND_NUMBER && json_number_to_count(json_tree_bytes(value), member))
+    if (value->kind == JSON_KIND_NUMBER && decimal_to_count(json_tree_bytes(value), member))
         return true;
     return schema_refuse(source->root, value, err, "has to be a whole number from 0 on");
 }

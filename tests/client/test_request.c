@@ -164,8 +164,8 @@ static const struct {
     struct th_filter filter;
 } bad_filters[] = {
     {"filter: size is 0: initialise it with TH_FILTER", {0}},
-    {"filter: queue 'a b' is no name", {.size = sizeof(struct th_filter), .queue = "a b"}},
-    {"filter: type '' is no name", {.size = sizeof(struct th_filter), .type = ""}},
+    {"filter: queue: 'a b' is no name", {.size = sizeof(struct th_filter), .queue = "a b"}},
+    {"filter: type: '' is no name", {.size = sizeof(struct th_filter), .type = ""}},
     {"filter: after 'x' is not the next of a page",
      {.size = sizeof(struct th_filter), .after = "x"}},
     {"filter: since is out of range", {.size = sizeof(struct th_filter), .since = -1}},

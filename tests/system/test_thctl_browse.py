@@ -468,8 +468,8 @@ class Steer(Case):
 
     def test_a_bad_name_pauses_nothing(self):
         self.ok("migrate")
-        self.refuses(2, "is no name of a queue", "pause", "mail", "a b")
-        self.refuses(2, "is no name of a queue", "resume", "")
+        self.refuses(2, "queue: 'a b' is no name", "pause", "mail", "a b")
+        self.refuses(2, "queue: '' is no name", "resume", "")
         self.assertEqual(self.objects("queues"), [])
 
 

@@ -28,7 +28,7 @@ static const struct {
 } folders[] = {
     {"base", {
         arena_suite, backoff_suite, base64_suite, buffer_suite, calendar_suite, clock_suite,
-        error_suite, excerpt_suite, gist_suite, io_suite, json_number_suite, json_suite, json_tree_suite,
+        decimal_suite, error_suite, excerpt_suite, gist_suite, io_suite, json_suite, json_tree_suite,
         json_writer_suite, log_field_suite, log_line_suite, log_sink_suite, log_suite,
         random_suite, signal_name_suite, text_suite, timestamp_suite, units_suite, uuid_suite,
         zone_load_suite, zone_suite}},

@@ -24,10 +24,8 @@ static bool choose_name(const struct store_url *url, char name[NAME_SIZE], struc
         snprintf(name, NAME_SIZE, "%016" PRIx64, random);
         return true;
     }
-    if (!job_name_is_valid(url->path))
-        return error_set(err, TH_E_INVALID,
-                         "%s: the name of a memory store is 1 to %d of A-Z a-z 0-9 _ . : -",
-                         url->shown, JOB_NAME_MAX);
+    if (!job_name_check(url->path, JOB_NAME_MAX, err))
+        return error_prefix(err, "%s", url->shown);
     snprintf(name, NAME_SIZE, "%s", url->path);
     return true;
 }

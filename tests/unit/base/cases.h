@@ -9,6 +9,7 @@
 #include <check.h>
 
 TCase *json_scan_case(void);
+TCase *json_verdicts_case(void);
 TCase *log_waiting_case(void);
 
 #endif

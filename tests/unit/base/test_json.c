@@ -315,6 +315,7 @@ Suite *json_suite(void)
     TCase *decode = pure_case("decode");
 
     suite_add_tcase(suite, json_scan_case());
+    suite_add_tcase(suite, json_verdicts_case());
     suite_add_tcase(suite, split_tests());
     tcase_add_loop_test(decode, compact_drops_the_space_between_tokens, 0, COUNT_OF(compacted));
     tcase_add_loop_test(decode, a_string_is_decoded, 0, COUNT_OF(texts));

@@ -496,6 +496,21 @@ START_TEST(doors_have_the_documented_keys)
 }
 END_TEST
 
+START_TEST(queues_and_cron_entries_are_found_by_name)
+{
+    CLEANUP(config_done) struct config config = {0};
+
+    folder_load_text("queues: {a: {}, b: {}}\n"
+                     "handlers: {t: {command: cat}}\n"
+                     "cron: {daily: {schedule: '@daily', type: t}}\n",
+                     &config);
+    ck_assert_ptr_eq(config_find_queue(&config, "b"), &config.queues[1]);
+    ck_assert_ptr_null(config_find_queue(&config, "daily"));
+    ck_assert_ptr_eq(config_find_cron(&config, "daily"), &config.cron[0]);
+    ck_assert_ptr_null(config_find_cron(&config, "Daily"));
+}
+END_TEST
+
 START_TEST(a_socket_is_relative_to_the_file)
 {
     CLEANUP(config_done) struct config config = {0};
@@ -530,6 +545,7 @@ Suite *config_suite(void)
     tcase_add_test(values, a_handler_leaves_to_the_defaults_what_it_does_not_say);
     tcase_add_test(values, the_documented_config_is_read_as_documented);
     tcase_add_test(values, doors_have_the_documented_keys);
+    tcase_add_test(values, queues_and_cron_entries_are_found_by_name);
     tcase_add_test(values, a_socket_is_relative_to_the_file);
     suite_add_tcase(suite, values);
 

@@ -130,6 +130,32 @@ START_TEST(a_name_is_valid_when_a_queue_of_that_name_is)
 }
 END_TEST
 
+static const struct {
+    const char *rule;
+    const char *name;
+    size_t max;
+    const char *complaint;
+} checked_names[] = {
+    {"a name", "a", 128, NULL},
+    {"as long as it may be", "abc", 3, NULL},
+    {"longer", "abcd", 3, "'abcd' is no name: use 1 to 3 of A-Z a-z 0-9 _ . : -"},
+    {"a space", "a b", 128, "'a b' is no name: " NAME_ALLOWED},
+    {"what cannot be shown", "\x1b", 128, "'\\x1b' is no name: " NAME_ALLOWED},
+    {"an empty one", "", 128, "'' is no name: " NAME_ALLOWED},
+    {"none", NULL, 128, "'' is no name: " NAME_ALLOWED},
+};
+
+START_TEST(a_name_that_is_none_is_told_with_what_is_one)
+{
+    struct error err = {0};
+    const bool ok = job_name_check(checked_names[_i].name, checked_names[_i].max, &err);
+    const char *complaint = checked_names[_i].complaint;
+
+    ck_assert_msg(ok == !complaint, "%s", checked_names[_i].rule);
+    ck_assert_str_eq(err.text, complaint ? complaint : "");
+}
+END_TEST
+
 START_TEST(each_byte_is_allowed_in_a_name_exactly_when_it_is_in_the_set)
 {
     for (int c = 0; c < 256; c++) {
@@ -142,11 +168,36 @@ START_TEST(each_byte_is_allowed_in_a_name_exactly_when_it_is_in_the_set)
 }
 END_TEST
 
+static const struct {
+    const char *rule;
+    enum job_encoding encoding;
+    const char *payload, *complaint;
+} payloads[] = {
+    {"JSON", JOB_JSON, "{\"a\":[1]}", NULL},
+    {"nothing is no JSON", JOB_JSON, "",
+     "payload is not JSON: line 1, column 1: expected a value (use raw for other bytes)"},
+    {"half of it is none", JOB_JSON, "[1,",
+     "payload is not JSON: line 1, column 4: expected a value (use raw for other bytes)"},
+    {"other bytes are raw", JOB_RAW, "[1,", NULL},
+};
+
+START_TEST(a_payload_is_json_unless_it_is_raw)
+{
+    struct job job = valid_job();
+    const char *payload = payloads[_i].payload;
+
+    job.encoding = payloads[_i].encoding;
+    job.payload = (struct bytes){(const unsigned char *)payload, strlen(payload)};
+    assert_verdict(&job, payloads[_i].complaint, payloads[_i].rule);
+}
+END_TEST
+
 START_TEST(a_payload_is_as_long_as_configured_at_most)
 {
     static const unsigned char bytes[101] = {0};
     struct job job = valid_job();
 
+    job.encoding = JOB_RAW;
     job.payload = (struct bytes){bytes, 100};
     assert_verdict(&job, NULL, "100 of 100 bytes");
     job.payload = (struct bytes){bytes, 101};
@@ -354,7 +405,10 @@ TCase *job_validate_case(void)
     tcase_add_loop_test(fields, a_queue_is_a_name, 0, COUNT_OF(job_names));
     tcase_add_loop_test(fields, a_name_is_valid_when_a_queue_of_that_name_is, 0,
                         COUNT_OF(job_names));
+    tcase_add_loop_test(fields, a_name_that_is_none_is_told_with_what_is_one, 0,
+                        COUNT_OF(checked_names));
     tcase_add_test(fields, each_byte_is_allowed_in_a_name_exactly_when_it_is_in_the_set);
+    tcase_add_loop_test(fields, a_payload_is_json_unless_it_is_raw, 0, COUNT_OF(payloads));
     tcase_add_test(fields, a_payload_is_as_long_as_configured_at_most);
     tcase_add_loop_test(fields, a_number_has_its_range, 0, COUNT_OF(numbers));
     tcase_add_loop_test(fields, attempts_are_not_over_their_own_limit, 0, COUNT_OF(counts));

@@ -1,7 +1,7 @@
 /*
- * test_json_number.c - JSON numbers as they are written: compared exactly.
+ * test_decimal.c - numbers as they are written: compared exactly.
  */
-#include "base/json_number.h"
+#include "base/decimal.h"
 #include "suites.h"
 
 #include <string.h>
@@ -52,8 +52,8 @@ START_TEST(numbers_are_compared_by_value)
 {
     const struct bytes a = bytes_of(pairs[_i].a), b = bytes_of(pairs[_i].b);
 
-    ck_assert_msg(sign(json_number_compare(a, b)) == pairs[_i].order, "%s", pairs[_i].rule);
-    ck_assert_msg(sign(json_number_compare(b, a)) == -pairs[_i].order, "%s", pairs[_i].rule);
+    ck_assert_msg(sign(decimal_compare(a, b)) == pairs[_i].order, "%s", pairs[_i].rule);
+    ck_assert_msg(sign(decimal_compare(b, a)) == -pairs[_i].order, "%s", pairs[_i].rule);
 }
 END_TEST
 
@@ -87,16 +87,15 @@ START_TEST(whole_numbers_are_known_however_they_are_written)
     const struct bytes number = bytes_of(wholes[_i].number);
     size_t count = 0;
 
-    ck_assert_msg(json_number_is_whole(number) == wholes[_i].is_whole, "%s", wholes[_i].number);
-    ck_assert_msg(json_number_to_count(number, &count) == wholes[_i].is_count, "%s",
-                  wholes[_i].number);
+    ck_assert_msg(decimal_is_whole(number) == wholes[_i].is_whole, "%s", wholes[_i].number);
+    ck_assert_msg(decimal_to_count(number, &count) == wholes[_i].is_count, "%s", wholes[_i].number);
     ck_assert_msg(count == wholes[_i].count, "%s is %zu", wholes[_i].number, count);
 }
 END_TEST
 
-Suite *json_number_suite(void)
+Suite *decimal_suite(void)
 {
-    Suite *suite = suite_create("base/json_number");
+    Suite *suite = suite_create("base/decimal");
     TCase *value = pure_case("value");
 
     tcase_add_loop_test(value, numbers_are_compared_by_value, 0, COUNT_OF(pairs));

@@ -1,10 +1,10 @@
 /*
- * json_number.c - JSON numbers as they are written: compared exactly, however long they are.
+ * decimal.c - numbers as they are written: compared exactly, however long they are.
  *
  * Zeros at both ends of the digits are left out of the view. What is left is unique to a value,
  * but for the place of the dot among the digits, which readers of digits step over.
  */
-#include "base/json_number.h"
+#include "base/decimal.h"
 
 #include <string.h>
 
@@ -106,7 +106,7 @@ static int sign_of(const struct decimal *decimal)
     return decimal->is_negative ? -1 : 1;
 }
 
-int json_number_compare(struct bytes a, struct bytes b)
+int decimal_compare(struct bytes a, struct bytes b)
 {
     const struct decimal left = read_decimal(a), right = read_decimal(b);
     const int sign = sign_of(&left);
@@ -116,14 +116,14 @@ int json_number_compare(struct bytes a, struct bytes b)
     return sign == 0 ? 0 : sign * compare_sizes(&left, &right);
 }
 
-bool json_number_is_whole(struct bytes number)
+bool decimal_is_whole(struct bytes number)
 {
     const struct decimal decimal = read_decimal(number);
 
     return decimal.digits <= decimal.point || decimal.digits == 0;
 }
 
-bool json_number_to_count(struct bytes number, size_t *count_out)
+bool decimal_to_count(struct bytes number, size_t *count_out)
 {
     const struct decimal decimal = read_decimal(number);
     const unsigned char *at = decimal.first;
