@@ -4,7 +4,7 @@
 #include "store/sqlite/schema.h"
 
 #include "base/cleanup.h"
-#include "store/sqlite/query.h"
+#include "store/sqlite/file/query.h"
 
 #include "sqlite_migrations.h"
 

@@ -8,7 +8,7 @@
 #define SQLITE_SCHEMA_H
 
 #include "base/base.h"
-#include "store/sqlite/sqlite_connection.h"
+#include "store/sqlite/file/connection.h"
 
 /* Brings the file up to date when `migrate`, whoever else does the same right now; then refuses
  * with TH_E_SCHEMA what this binary cannot use. */

@@ -1,5 +1,5 @@
 -- Every statement of the SQLite driver, by name: SQL_BEGIN_WRITE is `begin_write`. Parameters are
--- bound and columns read in the order they stand here; see query.h.
+-- bound and columns read in the order they stand here; see file/query.h.
 
 -- name: begin_read
 BEGIN
@@ -320,7 +320,7 @@ SELECT seq, id, type, queue, state, encoding, NULL, priority, due, run_at, timeo
     aside, aside_since
 FROM job_view WHERE seq = ?
 -- The streams of a list, each in the order of an index: ?1 is the queue, ?2 its priority or state, ?3
--- how many, and the rest lies strictly between two ends. See candidates.h.
+-- how many, and the rest lies strictly between two ends. See parts/candidates.h.
 -- name: list_ready_up
 SELECT due, seq FROM ready
 WHERE queue_id = ?1 AND priority = ?2 AND (due, seq) > (?4, ?5) AND (due, seq) < (?6, ?7)

@@ -1,4 +1,4 @@
-#include "store/sqlite/scratch.h"
+#include "store/sqlite/file/scratch.h"
 
 #include "base/cleanup.h"
 #include "suites.h"

@@ -1,0 +1,245 @@
+/*
+ * browse.c - jobs for people: one, or a page of a list.
+ */
+#include "base/cleanup.h"
+#include "store/sqlite/file/query.h"
+#include "store/sqlite/ops/ops.h"
+#include "store/sqlite/parts/candidates.h"
+
+static int column_int_or(struct query *query, int absent)
+{
+    bool null = column_is_null(query);
+    int value = (int)column_int(query);
+
+    return null ? absent : value;
+}
+
+/* The columns of job_view, in its order. */
+static void read_job(struct query *query, struct arena *arena, struct job *job)
+{
+    job->ref = column_int(query);
+    job->id = column_uuid(query);
+    job->type = column_text(query, arena);
+    job->queue = column_text(query, arena);
+    job->state = (enum job_state)column_int(query);
+    job->encoding = column_int(query) == JOB_RAW ? JOB_RAW : JOB_JSON;
+    job->payload = column_bytes(query, arena);
+    job->priority = (int)column_int(query);
+    job->due = column_int(query);
+    job->run_at = column_int(query);
+    job->timeout = column_int(query);
+    job->attempts = (int)column_int(query);
+    job->max_attempts = (int)column_int(query);
+    job->executions = column_int(query);
+    job->stalls = (int)column_int(query);
+    job->max_stalls = (int)column_int(query);
+    job->key = column_text(query, arena);
+    job_flags_unpack((int)column_int(query), job);
+    job->idempotency_key = column_text(query, arena);
+    job->created_at = column_int(query);
+    job->started_at = column_int(query);
+    job->ended_at = column_int(query);
+    job->token = column_token(query);
+    job->expires_at = column_int(query);
+    job->pool = column_text(query, arena);
+    job->worker = (int)column_int(query);
+    job->cancel_requested_at = column_int(query);
+    job->merged_into = column_uuid(query);
+    job->last_error = column_text(query, arena);
+    job->failed_at = column_int(query);
+    job->reason = (enum job_reason)column_int(query);
+    job->exit_code = column_int_or(query, JOB_NO_EXIT_CODE);
+    job->signal = (int)column_int(query);
+    job->progress_percent = column_int_or(query, -1);
+    job->progress_text = column_text(query, arena);
+    job->result = column_bytes(query, arena);
+    job->output = column_bytes(query, arena);
+    job->aside = (enum job_aside)column_int(query);
+    job->aside_since = column_int(query);
+}
+
+static void read_run(struct query *query, struct arena *arena, struct job_run *run)
+{
+    run->execution = column_int(query);
+    run->outcome = (enum run_outcome)column_int(query);
+    run->pool = column_text(query, arena);
+    run->worker = (int)column_int(query);
+    run->started_at = column_int(query);
+    run->wall = column_int(query);
+    run->user = column_int(query);
+    run->system = column_int(query);
+    run->max_rss_kb = column_int(query);
+    run->exit_code = column_int_or(query, JOB_NO_EXIT_CODE);
+    run->signal = (int)column_int(query);
+    run->error = column_text(query, arena);
+}
+
+static bool read_runs(struct sqlite *sqlite, struct arena *arena, struct job *job,
+                      struct error *err)
+{
+    bool found;
+    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_RUNS);
+
+    /* One more than is kept: a done job has its last run in another table. */
+    job->runs = arena_alloc(arena, (JOB_RUNS_KEPT + 1) * sizeof(*job->runs));
+    if (job->runs == NULL)
+        return error_no_memory(err);
+    query_int(&query, job->ref);
+    while (job->run_count <= JOB_RUNS_KEPT) {
+        if (!query_row(&query, &found, err))
+            return false;
+        if (!found)
+            break;
+        read_run(&query, arena, &job->runs[job->run_count++]);
+    }
+    if (job->run_count > JOB_RUNS_KEPT) {
+        job->runs++;
+        job->run_count = JOB_RUNS_KEPT;
+    }
+    return true;
+}
+
+/* The job that the query answers, if there is one. */
+static bool read_answer(struct query *query, bool brief, struct job_list *jobs_out,
+                        struct error *err)
+{
+    struct arena *arena = &jobs_out->arena;
+    bool found;
+
+    if (!query_row(query, &found, err))
+        return false;
+    if (!found)
+        return true;
+    struct job *job = job_list_add(jobs_out);
+    if (job == NULL)
+        return error_no_memory(err);
+    read_job(query, arena, job);
+    if (!brief && !read_runs(query->sqlite, arena, job, err))
+        return false;
+    return !arena->failed || error_no_memory(err);
+}
+
+static bool get(struct sqlite *sqlite, const struct uuid *id, struct job_list *job_out,
+                struct error *err)
+{
+    char text[UUID_TEXT_SIZE];
+    size_t before = job_out->count;
+    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_GET);
+
+    query_uuid(&query, id);
+    if (!read_answer(&query, false, job_out, err))
+        return false;
+    return job_out->count > before ||
+           error_set(err, TH_E_NOT_FOUND, "no job %s", uuid_format(id, text));
+}
+
+bool sqlite_get(struct store *store, const struct uuid *id, struct job_list *job_out,
+                struct error *err)
+{
+    struct sqlite *sqlite = sqlite_of(store);
+
+    return sqlite_begin_read(sqlite, err) && sqlite_end(sqlite, get(sqlite, id, job_out, err), err);
+}
+
+/* ---- a page ---- */
+
+/* Whether it is of the queue, type, key and error that are asked for. */
+static bool is_wanted(const struct candidates *candidates, int64_t seq, bool *wanted_out,
+                      struct error *err)
+{
+    const struct job_filter *filter = candidates->filter;
+    CLEANUP(arena_done) struct arena arena = {0};
+    bool found;
+
+    *wanted_out = true;
+    if (!candidates->mixed && !listing_is_picky(filter))
+        return true;
+    CLEANUP(query_done) struct query query = query_start(candidates->sqlite, SQL_LIST_LOOK);
+    query_int(&query, seq);
+    if (!query_row(&query, &found, err))
+        return false;
+    *wanted_out = found && (column_int(&query) == candidates->queue_id || !candidates->mixed);
+    if (!*wanted_out)
+        return true;
+    const char *type = column_text(&query, &arena);
+    const char *key = column_text(&query, &arena);
+    const char *error = column_text(&query, &arena);
+    *wanted_out = listing_picks(filter, type, key, error);
+    return !arena.failed || error_no_memory(err);
+}
+
+static bool add_job(const struct candidates *candidates, int64_t seq, struct job_list *jobs_out,
+                    struct error *err)
+{
+    bool brief = candidates->filter->brief;
+    CLEANUP(query_done)
+    struct query query = query_start(candidates->sqlite, brief ? SQL_GET_BRIEF : SQL_GET_SEQ);
+
+    query_int(&query, seq);
+    return read_answer(&query, brief, jobs_out, err);
+}
+
+/* How much a page has, and how much was looked at for it. */
+struct page {
+    size_t looked, jobs, bytes;
+};
+
+static bool is_full(const struct page *page, size_t limit)
+{
+    return page->jobs >= limit || page->bytes >= LISTING_PAGE_BYTES ||
+           page->looked >= LISTING_LOOK_MAX;
+}
+
+static bool take(const struct candidates *candidates, int64_t seq, struct page *page,
+                 struct job_list *jobs_out, struct error *err)
+{
+    size_t before = jobs_out->count;
+    bool wanted;
+
+    page->looked++;
+    if (!is_wanted(candidates, seq, &wanted, err))
+        return false;
+    if (!wanted)
+        return true;
+    if (!add_job(candidates, seq, jobs_out, err))
+        return false;
+    if (jobs_out->count > before) {
+        page->jobs++;
+        page->bytes += listing_bytes(&jobs_out->items[before]);
+    }
+    return true;
+}
+
+static bool list(struct sqlite *sqlite, const struct job_filter *filter, struct job_list *jobs_out,
+                 struct job_cursor *next_out, struct error *err)
+{
+    CLEANUP(candidates_close) struct candidates candidates = {0};
+    struct candidate candidate, last = {0};
+    struct page page = {0};
+    bool found;
+
+    if (!candidates_open(sqlite, filter, &candidates, err))
+        return false;
+    for (;;) {
+        if (!candidates_next(&candidates, &candidate, &found, err))
+            return false;
+        if (!found)
+            return true;
+        if (is_full(&page, filter->limit)) {
+            *next_out = candidates_cursor(&candidates, &last);
+            return true;
+        }
+        last = candidate;
+        if (!take(&candidates, candidate.seq, &page, jobs_out, err))
+            return false;
+    }
+}
+
+bool sqlite_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
+                 struct job_cursor *next_out, struct error *err)
+{
+    struct sqlite *sqlite = sqlite_of(store);
+
+    return sqlite_begin_read(sqlite, err) &&
+           sqlite_end(sqlite, list(sqlite, filter, jobs_out, next_out, err), err);
+}

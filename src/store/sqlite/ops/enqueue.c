@@ -1,0 +1,271 @@
+/*
+ * enqueue.c - a job comes in.
+ *
+ * Looked at in this order: the idempotency record, the id, the key. The first that answers ends
+ * it; otherwise the job is new and gets its row and its place.
+ */
+#include "base/cleanup.h"
+#include "job/idempotency.h"
+#include "store/sqlite/file/query.h"
+#include "store/sqlite/ops/ops.h"
+#include "store/sqlite/parts/standing.h"
+#include "store/sqlite/parts/twins.h"
+
+#include <string.h>
+
+/* What is being enqueued, and what was found out on the way. */
+struct arrival {
+    struct sqlite *sqlite;
+    const struct job *job;
+    usec_t now;
+    int64_t queue_id;
+    struct twins twins;
+    struct enqueued *enqueued;
+    bool answered; /* by something that is stored already */
+};
+
+static usec_t due_of(const struct arrival *arrival)
+{
+    return arrival->job->run_at != 0 ? arrival->job->run_at : arrival->now;
+}
+
+/* The job that stands for this request is the one with this id; its record may be gone. */
+static bool answer_existing(struct arrival *arrival, const struct uuid *id, struct error *err)
+{
+    struct standing standing;
+    bool found;
+
+    if (!standing_load_by_id(arrival->sqlite, id, &standing, &found, err))
+        return false;
+    *arrival->enqueued = (struct enqueued){
+        .id = *id,
+        .state = found ? standing.place.state : JOB_DONE,
+        .existed = true,
+    };
+    arrival->answered = true;
+    return true;
+}
+
+static bool check_idempotency(struct arrival *arrival, struct error *err)
+{
+    struct uuid id;
+    bool found;
+
+    if (arrival->job->idempotency_key == NULL)
+        return true;
+    CLEANUP(query_done) struct query query = query_start(arrival->sqlite, SQL_IDEMPOTENCY_FIND);
+    query_int(&query, arrival->queue_id);
+    query_text(&query, arrival->job->idempotency_key);
+    if (!query_row(&query, &found, err))
+        return false;
+    if (!found)
+        return true;
+    id = column_uuid(&query);
+    if (!idempotency_holds(column_int(&query), arrival->now))
+        return true;
+    return answer_existing(arrival, &id, err);
+}
+
+static bool record_idempotency(struct arrival *arrival, struct error *err)
+{
+    if (arrival->job->idempotency_key == NULL)
+        return true;
+    CLEANUP(query_done) struct query query = query_start(arrival->sqlite, SQL_IDEMPOTENCY_PUT);
+    query_int(&query, arrival->queue_id);
+    query_text(&query, arrival->job->idempotency_key);
+    query_uuid(&query, &arrival->enqueued->id);
+    query_int(&query, arrival->job->idempotency_expires);
+    return query_run(&query, err);
+}
+
+/* No bytes are bytes too: without an address they would be NULL, which the table refuses. */
+static void bind_payload(struct query *query, const struct job *job)
+{
+    static const unsigned char nothing[1];
+
+    query_bytes(query, job->payload.data != NULL ? job->payload : (struct bytes){nothing, 0});
+}
+
+static bool set_payload(struct arrival *arrival, int64_t seq, struct error *err)
+{
+    CLEANUP(query_done) struct query query = query_start(arrival->sqlite, SQL_JOB_SET_PAYLOAD);
+
+    query_int(&query, seq);
+    query_int(&query, arrival->job->encoding);
+    bind_payload(&query, arrival->job);
+    return query_run(&query, err);
+}
+
+/* A blocked one is still to be merged into the running one: what its own enqueue asked for must not
+ * be lost because a later one asked for less. */
+static struct keyed_flags flags_after(const struct standing *waiting, const struct job *newcomer)
+{
+    return waiting->place.state == JOB_BLOCKED ? keyed_flags_join(waiting->update, newcomer->update)
+                                               : newcomer->update;
+}
+
+/* The waiting twin takes what the newcomer's flags say, and perhaps another place. */
+static bool update_waiting(struct arrival *arrival, struct standing *waiting, struct error *err)
+{
+    const struct job *job = arrival->job;
+    struct keyed_fields newcomer = {
+        .priority = job->priority,
+        .run_at = job->run_at,
+        .due = due_of(arrival),
+        .timeout = job->timeout,
+        .max_attempts = job->max_attempts,
+        .max_stalls = job->max_stalls,
+    };
+    struct keyed_fields current = standing_fields(waiting);
+    struct keyed_merge merge = keyed_merge(&current, &newcomer, job->update);
+    struct place place = waiting->place;
+
+    place.priority = merge.fields.priority;
+    place.due = merge.fields.due;
+    place.aside = ASIDE_NONE; /* who meets it next sees whether it can be run now */
+    if (merge.moved && place.state != JOB_BLOCKED)
+        place.state = job_state_when_due(place.due, arrival->now);
+    *arrival->enqueued =
+        (struct enqueued){.id = waiting->id, .state = place.state, .updated = true};
+    arrival->answered = true;
+    return (!merge.take_payload || set_payload(arrival, place.seq, err)) &&
+           place_remove(arrival->sqlite, &waiting->place, err) &&
+           twins_write_merge(arrival->sqlite, place.seq, &merge.fields, flags_after(waiting, job),
+                             err) &&
+           place_add(arrival->sqlite, &place, err) && record_idempotency(arrival, err);
+}
+
+static bool check_id(struct arrival *arrival, struct error *err)
+{
+    int64_t seq;
+
+    if (!standing_seq_of(arrival->sqlite, &arrival->job->id, &seq, err))
+        return false;
+    return seq == 0 || answer_existing(arrival, &arrival->job->id, err);
+}
+
+static bool refuse_type(const struct job *job, const struct standing *twin, struct error *err)
+{
+    return error_set(err, TH_E_CONFLICT,
+                     "key '%s' of queue '%s' %s with type '%s': a job of type '%s' cannot %s",
+                     job->key, job->queue, twin->place.state == JOB_RUNNING ? "runs" : "waits",
+                     twin->type, job->type,
+                     twin->place.state == JOB_RUNNING ? "wait for it" : "update it");
+}
+
+/* The waiting twin is updated. Behind a running one the job will be blocked, and merged into it if
+ * it comes back: so that one, too, has to be of its type. */
+static bool check_key(struct arrival *arrival, struct error *err)
+{
+    const struct job *job = arrival->job;
+    struct standing standing;
+    bool found;
+
+    if (job->key == NULL)
+        return true;
+    if (!check_id(arrival, err))
+        return false;
+    if (arrival->answered)
+        return true;
+    if (!twins_load(arrival->sqlite, arrival->queue_id, job->key, &arrival->twins, err))
+        return false;
+    int64_t twin = arrival->twins.waiting != 0 ? arrival->twins.waiting : arrival->twins.running;
+    if (twin == 0)
+        return true;
+    if (!standing_load(arrival->sqlite, twin, &standing, &found, err))
+        return false;
+    if (!found)
+        return true;
+    if (strcmp(standing.type, job->type) != 0)
+        return refuse_type(job, &standing, err);
+    return standing.place.state == JOB_RUNNING || update_waiting(arrival, &standing, err);
+}
+
+static bool add_row(struct arrival *arrival, bool *added_out, struct error *err)
+{
+    const struct job *job = arrival->job;
+    CLEANUP(query_done) struct query query = query_start(arrival->sqlite, SQL_JOB_ADD);
+
+    query_uuid(&query, &job->id);
+    query_int(&query, arrival->queue_id);
+    query_text(&query, job->type);
+    query_int(&query, job->encoding);
+    query_int(&query, job->priority);
+    query_int(&query, due_of(arrival));
+    query_int_or_null(&query, job->run_at);
+    query_int_or_null(&query, job->timeout);
+    query_int_or_null(&query, job->max_attempts);
+    query_int_or_null(&query, job->max_stalls);
+    query_int(&query, job->attempts);
+    query_int(&query, job->stalls);
+    query_int(&query, arrival->now);
+    query_text(&query, job->key);
+    if (job->key != NULL || job->on_dead_depth > 0)
+        query_int(&query, job_flags_pack(job));
+    else
+        query_null(&query);
+    query_text(&query, job->idempotency_key);
+    bind_payload(&query, job);
+    if (!query_run(&query, err))
+        return false;
+    *added_out = query_changes(&query) == 1;
+    return true;
+}
+
+static bool add_job(struct arrival *arrival, struct error *err)
+{
+    struct place place = {
+        .queue_id = arrival->queue_id,
+        .priority = arrival->job->priority,
+        .due = due_of(arrival),
+    };
+    bool added;
+
+    if (!add_row(arrival, &added, err))
+        return false;
+    if (!added)
+        return answer_existing(arrival, &arrival->job->id, err);
+    place.seq = sqlite3_last_insert_rowid(arrival->sqlite->db);
+    place.state =
+        arrival->twins.running != 0 ? JOB_BLOCKED : job_state_when_due(place.due, arrival->now);
+    *arrival->enqueued = (struct enqueued){.id = arrival->job->id, .state = place.state};
+    if (!place_add(arrival->sqlite, &place, err) || !record_idempotency(arrival, err))
+        return false;
+    if (arrival->job->key == NULL)
+        return true;
+    arrival->twins.waiting = place.seq;
+    return twins_store(arrival->sqlite, arrival->queue_id, arrival->job->key, &arrival->twins, err);
+}
+
+bool enqueue_one(struct sqlite *sqlite, const struct job *job, usec_t now,
+                 struct enqueued *enqueued_out, struct error *err)
+{
+    struct arrival arrival = {.sqlite = sqlite, .job = job, .now = now, .enqueued = enqueued_out};
+
+    if (!queue_find_or_add(sqlite, job->queue, &arrival.queue_id, err) ||
+        !check_idempotency(&arrival, err))
+        return false;
+    if (!arrival.answered && !check_key(&arrival, err))
+        return false;
+    return arrival.answered || add_job(&arrival, err);
+}
+
+static bool enqueue_all(struct sqlite *sqlite, const struct job *jobs, size_t count, usec_t now,
+                        struct enqueued *enqueued_out, struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (enqueue_one(sqlite, &jobs[i], now, &enqueued_out[i], err))
+            continue;
+        return count == 1 ? false : error_prefix(err, "job %zu", i + 1);
+    }
+    return true;
+}
+
+bool sqlite_enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
+                    struct enqueued *enqueued_out, struct error *err)
+{
+    struct sqlite *sqlite = sqlite_of(store);
+
+    return sqlite_begin_write(sqlite, err) &&
+           sqlite_end(sqlite, enqueue_all(sqlite, jobs, count, now, enqueued_out, err), err);
+}
