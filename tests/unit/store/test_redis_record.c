@@ -1,4 +1,4 @@
-#include "store/redis/redis_record.h"
+#include "store/redis/codec/record.h"
 
 #include "base/cleanup.h"
 #include "suites.h"

@@ -1,0 +1,100 @@
+/*
+ * schema.c - version and usable_from.
+ */
+#include "store/redis/schema.h"
+
+#include "base/cleanup.h"
+#include "store/redis/codec/record.h"
+#include "store/redis/ops/ops.h"
+#include "store/redis/parts/queues.h"
+
+#include <stdio.h>
+
+#define NEWEST 1
+#define LAYOUT "schema"
+
+/* The lowest binary that may use a layout of version NEWEST. */
+#define USABLE_FROM 1
+
+static bool ask(struct redis *redis, bool migrate, struct store_schema *schema_out,
+                struct error *err)
+{
+    static const char *const keys[] = {LAYOUT};
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+    struct redis_command *command = redis_on_keys(redis, &batch, SCRIPT_SCHEMA, keys, 1);
+
+    if (command == NULL)
+        return error_no_memory(err);
+    redis_command_int(command, migrate);
+    redis_command_int(command, NEWEST);
+    redis_command_int(command, USABLE_FROM);
+    command->writes = false; /* to make it twice is to make it once */
+    if (!redis_run(redis, &batch, err))
+        return false;
+    const redisReply *reply = batch.items[0].reply;
+    schema_out->version = (int)redis_reply_int(reply->element[0]);
+    schema_out->usable_from = (int)redis_reply_int(reply->element[1]);
+    schema_out->newest = NEWEST;
+    return true;
+}
+
+bool redis_schema_read(struct redis *redis, struct store_schema *schema_out, struct error *err)
+{
+    return ask(redis, false, schema_out, err);
+}
+
+bool redis_schema_prepare(struct redis *redis, const struct store_options *options,
+                          struct error *err)
+{
+    struct store_schema schema = {0};
+
+    if (!ask(redis, options->migrate, &schema, err))
+        return false;
+    if (options->any_schema)
+        return true;
+    if (schema.version < NEWEST)
+        return error_set(err, TH_E_SCHEMA,
+                         "%s: the layout is at version %d and this program needs %d: run 'thctl "
+                         "migrate'",
+                         redis->address.shown, schema.version, NEWEST);
+    if (schema.usable_from > NEWEST)
+        return error_set(err, TH_E_SCHEMA,
+                         "%s: the layout is at version %d and cannot be used by this program, "
+                         "which knows %d: upgrade TaskHarbor here",
+                         redis->address.shown, schema.version, NEWEST);
+    return true;
+}
+
+static bool put_limits(struct redis *redis, struct redis_batch *batch, const char *key,
+                       const struct store_limits *limits, struct error *err)
+{
+    struct redis_command *command = redis_plain(redis, batch, "HSET", key, false);
+
+    if (command == NULL)
+        return error_no_memory(err);
+    redis_command_text(command, "max_payload");
+    redis_command_int(command, (int64_t)limits->max_payload);
+    redis_command_text(command, "idempotency_window");
+    redis_command_int(command, limits->idempotency_window);
+    return true;
+}
+
+/* In a cluster the producers' script reaches nothing but its queue: each has them. */
+bool redis_publish(struct store *store, const struct store_limits *limits, struct error *err)
+{
+    struct redis *redis = redis_of(store);
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+    char key[JOB_NAME_MAX + 16];
+
+    redis_begin(redis);
+    if (!put_limits(redis, &batch, LAYOUT, limits, err))
+        return false;
+    if (redis->slot_nodes != NULL && !redis_queues_load(redis, err))
+        return false;
+    for (size_t i = 0; redis->slot_nodes != NULL && i < redis->queues.count; i++) {
+        snprintf(key, sizeof(key), "{%s}:state", redis->queues.items[i]);
+        if (!put_limits(redis, &batch, key, limits, err))
+            return false;
+    }
+    return redis_run(redis, &batch, err);
+}
