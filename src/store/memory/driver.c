@@ -43,20 +43,20 @@ static bool memory_open(const struct store_url *url, const struct store_options 
                         struct store **store_out, struct error *err)
 {
     const struct store_options fresh = {.migrate = true};
-    CLEANUP(scratch_leave) struct scratch scratch = {0};
+    CLEANUP(sqlite_scratch_leave) struct sqlite_scratch scratch = {0};
     AUTO_FREE char *path = NULL;
     char name[NAME_SIZE];
 
     (void)options; /* there is nothing to migrate: a store in memory is as old as its users */
     if (!url_check_options(url, NULL, 0, err) || !choose_name(url, name, err) ||
-        !scratch_enter(name, &scratch, err))
+        !sqlite_scratch_enter(name, &scratch, err))
         return false;
     if (asprintf(&path, "%s/jobs.db", scratch.folder) < 0)
         return error_no_memory(err);
-    if (!sqlite_open_file(path, SYNC_OFF, &fresh, store_out, err))
+    if (!sqlite_driver_open(path, SYNC_OFF, &fresh, store_out, err))
         return false;
     ((struct sqlite *)*store_out)->scratch = scratch;
-    scratch = (struct scratch){0};
+    scratch = (struct sqlite_scratch){0};
     return true;
 }
 

@@ -60,14 +60,15 @@ static char *full_path(const char *path, const char *folder)
                                                                                             : full;
 }
 
-bool sqlite_open_file(const char *path, enum sqlite_sync sync, const struct store_options *options,
-                      struct store **store_out, struct error *err)
+bool sqlite_driver_open(const char *path, enum sqlite_sync sync,
+                        const struct store_options *options, struct store **store_out,
+                        struct error *err)
 {
     struct sqlite *sqlite = NULL;
 
     if (!sqlite_connect(path, sync, options->migrate, &sqlite, err))
         return false;
-    if (!schema_prepare(sqlite, options, err) || !companions_note(sqlite, err)) {
+    if (!sqlite_schema_prepare(sqlite, options, err) || !sqlite_companions_note(sqlite, err)) {
         sqlite_disconnect(sqlite);
         return false;
     }
@@ -95,7 +96,7 @@ static bool sqlite_open(const struct store_url *url, const struct store_options 
     AUTO_FREE char *path = full_path(file, options->folder);
     if (path == NULL)
         return error_no_memory(err);
-    return sqlite_open_file(path, sync, options, store_out, err);
+    return sqlite_driver_open(path, sync, options, store_out, err);
 }
 
 static void sqlite_close(struct store *store)
@@ -107,29 +108,29 @@ static bool sqlite_durability(struct store *store, char text[STORE_DURABILITY_SI
                               bool *is_safe_out, struct error *err)
 {
     (void)err;
-    file_tell_folder(sqlite3_db_filename(sqlite_of(store)->db, "main"), text);
+    sqlite_file_tell_folder(sqlite3_db_filename(sqlite_of(store)->db, "main"), text);
     *is_safe_out = text[0] == '\0';
     return true;
 }
 
 static bool sqlite_schema(struct store *store, struct store_schema *schema_out, struct error *err)
 {
-    return schema_read(sqlite_of(store), schema_out, err);
+    return sqlite_schema_read(sqlite_of(store), schema_out, err);
 }
 
 static bool sqlite_wait_fd(struct store *store, int *fd_out, struct error *err)
 {
-    return bell_listen_fd(&sqlite_of(store)->bell, fd_out, err);
+    return sqlite_bell_listen_fd(&sqlite_of(store)->bell, fd_out, err);
 }
 
 static bool sqlite_wait(struct store *store, usec_t timeout, bool *rang_out, struct error *err)
 {
-    return bell_listen(&sqlite_of(store)->bell, timeout, rang_out, err);
+    return sqlite_bell_listen(&sqlite_of(store)->bell, timeout, rang_out, err);
 }
 
 static bool sqlite_check_bell(struct store *store, struct error *err)
 {
-    return bell_check(&sqlite_of(store)->bell, err);
+    return sqlite_bell_check(&sqlite_of(store)->bell, err);
 }
 
 const struct store_driver store_sqlite = {

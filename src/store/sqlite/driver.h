@@ -9,7 +9,8 @@
 #include "store/sqlite/file/connection.h"
 
 /* Opens the file as a store; its folder exists. */
-bool sqlite_open_file(const char *path, enum sqlite_sync sync, const struct store_options *options,
-                      struct store **store_out, struct error *err) MUST_CHECK;
+bool sqlite_driver_open(const char *path, enum sqlite_sync sync,
+                        const struct store_options *options, struct store **store_out,
+                        struct error *err) MUST_CHECK;
 
 #endif

@@ -22,13 +22,13 @@ static bool is_gone(int fd)
     return fstat(fd, &found) != 0 || found.st_nlink == 0;
 }
 
-static void drop_ring(struct bell *bell)
+static void drop_ring(struct sqlite_bell *bell)
 {
     close(bell->ring_fd);
     bell->ring_fd = -1;
 }
 
-void bell_ring(struct bell *bell)
+void sqlite_bell_ring(struct sqlite_bell *bell)
 {
     struct error ignored; /* whoever listens says what is wrong with the file */
 
@@ -36,19 +36,19 @@ void bell_ring(struct bell *bell)
      * A bell that cannot be rung delays listeners until their next look, and loses nothing. */
     if (bell->ring_fd >= 0 && is_gone(bell->ring_fd))
         drop_ring(bell);
-    if (bell->ring_fd < 0 && !neighbour_open(bell->path, &bell->ring_fd, &ignored))
+    if (bell->ring_fd < 0 && !sqlite_neighbour_open(bell->path, &bell->ring_fd, &ignored))
         bell->ring_fd = -1;
     if (bell->ring_fd >= 0 && pwrite(bell->ring_fd, "!", 1, 0) != 1)
         drop_ring(bell);
 }
 
 /* On the file that has the name now. */
-static bool watch(struct bell *bell, struct error *err)
+static bool watch(struct sqlite_bell *bell, struct error *err)
 {
     struct stat found;
     int file;
 
-    if (!neighbour_open(bell->path, &file, err))
+    if (!sqlite_neighbour_open(bell->path, &file, err))
         return false;
     int added = inotify_add_watch(bell->listen_fd, bell->path, IN_MODIFY | IN_ATTRIB);
     int reason = errno;
@@ -59,11 +59,11 @@ static bool watch(struct bell *bell, struct error *err)
     bell->watch = added;
     bell->device = found.st_dev;
     bell->inode = found.st_ino;
-    bell_ring(bell);
+    sqlite_bell_ring(bell);
     return true;
 }
 
-static bool start_listening(struct bell *bell, struct error *err)
+static bool start_listening(struct sqlite_bell *bell, struct error *err)
 {
     bell->listen_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (bell->listen_fd < 0)
@@ -75,7 +75,7 @@ static bool start_listening(struct bell *bell, struct error *err)
     return false;
 }
 
-bool bell_check(struct bell *bell, struct error *err)
+bool sqlite_bell_check(struct sqlite_bell *bell, struct error *err)
 {
     struct stat found;
     struct error lost;
@@ -89,7 +89,7 @@ bool bell_check(struct bell *bell, struct error *err)
     return watch(bell, err);
 }
 
-bool bell_listen_fd(struct bell *bell, int *fd_out, struct error *err)
+bool sqlite_bell_listen_fd(struct sqlite_bell *bell, int *fd_out, struct error *err)
 {
     if (bell->listen_fd < 0 && !start_listening(bell, err))
         return false;
@@ -97,7 +97,7 @@ bool bell_listen_fd(struct bell *bell, int *fd_out, struct error *err)
     return true;
 }
 
-static void quiet(const struct bell *bell)
+static void quiet(const struct sqlite_bell *bell)
 {
     char events[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
 
@@ -105,13 +105,13 @@ static void quiet(const struct bell *bell)
         continue;
 }
 
-bool bell_listen(struct bell *bell, usec_t timeout, bool *rang_out, struct error *err)
+bool sqlite_bell_listen(struct sqlite_bell *bell, usec_t timeout, bool *rang_out, struct error *err)
 {
     struct pollfd poll_fd = {.events = POLLIN};
     usec_t start = clock_boot();
     int ready;
 
-    if (!bell_listen_fd(bell, &poll_fd.fd, err))
+    if (!sqlite_bell_listen_fd(bell, &poll_fd.fd, err))
         return false;
     do
         ready = poll(&poll_fd, 1, clock_poll_timeout(timeout - (clock_boot() - start)));
@@ -122,10 +122,10 @@ bool bell_listen(struct bell *bell, usec_t timeout, bool *rang_out, struct error
     if (ready == 0)
         return true;
     quiet(bell);
-    return bell_check(bell, err); /* its end is an event, too */
+    return sqlite_bell_check(bell, err); /* its end is an event, too */
 }
 
-void bell_done(struct bell *bell)
+void sqlite_bell_done(struct sqlite_bell *bell)
 {
     if (bell->ring_fd >= 0)
         close(bell->ring_fd);

@@ -14,7 +14,7 @@
 
 #include <sys/types.h>
 
-struct bell {
+struct sqlite_bell {
     char *path;    /* owned */
     int ring_fd;   /* -1 until the first ring */
     int listen_fd; /* -1 until the first listen */
@@ -24,14 +24,15 @@ struct bell {
 };
 
 /* Best effort: listeners also look by themselves every few seconds. */
-void bell_ring(struct bell *bell);
+void sqlite_bell_ring(struct sqlite_bell *bell);
 
 /* A file that was deleted rings for nobody: it is made anew, rings, and is said (`bell_lost`). */
-bool bell_check(struct bell *bell, struct error *err) MUST_CHECK;
+bool sqlite_bell_check(struct sqlite_bell *bell, struct error *err) MUST_CHECK;
 
-bool bell_listen_fd(struct bell *bell, int *fd_out, struct error *err) MUST_CHECK;
-bool bell_listen(struct bell *bell, usec_t timeout, bool *rang_out, struct error *err) MUST_CHECK;
+bool sqlite_bell_listen_fd(struct sqlite_bell *bell, int *fd_out, struct error *err) MUST_CHECK;
+bool sqlite_bell_listen(struct sqlite_bell *bell, usec_t timeout, bool *rang_out,
+                        struct error *err) MUST_CHECK;
 
-void bell_done(struct bell *bell);
+void sqlite_bell_done(struct sqlite_bell *bell);
 
 #endif

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool note(struct sqlite *sqlite, const char *suffix, struct companion *companion_out,
+static bool note(struct sqlite *sqlite, const char *suffix, struct sqlite_companion *companion_out,
                  struct error *err)
 {
     struct stat found;
@@ -29,13 +29,13 @@ static bool note(struct sqlite *sqlite, const char *suffix, struct companion *co
     return true;
 }
 
-bool companions_note(struct sqlite *sqlite, struct error *err)
+bool sqlite_companions_note(struct sqlite *sqlite, struct error *err)
 {
     return note(sqlite, "-wal", &sqlite->companions.wal, err) &&
            note(sqlite, "-shm", &sqlite->companions.shm, err);
 }
 
-static bool is_in_place(const struct companion *companion)
+static bool is_in_place(const struct sqlite_companion *companion)
 {
     struct stat found;
 
@@ -44,9 +44,9 @@ static bool is_in_place(const struct companion *companion)
             found.st_dev == companion->device);
 }
 
-bool companions_check(struct sqlite *sqlite, struct error *err)
+bool sqlite_companions_check(struct sqlite *sqlite, struct error *err)
 {
-    const struct companions *companions = &sqlite->companions;
+    const struct sqlite_companions *companions = &sqlite->companions;
     bool has_wal = is_in_place(&companions->wal);
 
     if (has_wal && is_in_place(&companions->shm))
@@ -57,9 +57,9 @@ bool companions_check(struct sqlite *sqlite, struct error *err)
                      has_wal ? companions->shm.path : companions->wal.path);
 }
 
-void companions_save(struct sqlite *sqlite)
+void sqlite_companions_save(struct sqlite *sqlite)
 {
-    const struct companions *companions = &sqlite->companions;
+    const struct sqlite_companions *companions = &sqlite->companions;
 
     /* With another WAL in its place, or without the memory that all who write share, somebody may
      * have written what this handle knows nothing of. */
@@ -76,13 +76,13 @@ static void cut(struct sqlite *sqlite)
     struct error ignored;
 
     sqlite3_wal_checkpoint_v2(sqlite->db, "main", SQLITE_CHECKPOINT_PASSIVE, &frames, &moved);
-    if (moved < frames || !turnstile_enter(&sqlite->turnstile, clock_boot(), &ignored))
+    if (moved < frames || !sqlite_turnstile_enter(&sqlite->turnstile, clock_boot(), &ignored))
         return;
     sqlite3_wal_checkpoint_v2(sqlite->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    turnstile_leave(&sqlite->turnstile);
+    sqlite_turnstile_leave(&sqlite->turnstile);
 }
 
-void companions_shrink(struct sqlite *sqlite)
+void sqlite_companions_shrink(struct sqlite *sqlite)
 {
     struct stat found;
 
@@ -93,9 +93,9 @@ void companions_shrink(struct sqlite *sqlite)
     sqlite_restore_patience(sqlite);
 }
 
-void companions_done(struct companions *companions)
+void sqlite_companions_done(struct sqlite_companions *companions)
 {
     free(companions->wal.path);
     free(companions->shm.path);
-    *companions = (struct companions){0};
+    *companions = (struct sqlite_companions){0};
 }

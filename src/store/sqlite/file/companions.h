@@ -20,31 +20,31 @@ struct sqlite;
 #define COMPANIONS_WAL_MAX    ((int64_t)16 << 20)
 #define COMPANIONS_WAL_PRAGMA "PRAGMA journal_size_limit = 16777216"
 
-struct companion {
+struct sqlite_companion {
     char *path; /* owned */
     bool is_known;
     dev_t device;
     ino_t inode;
 };
 
-struct companions {
-    struct companion wal, shm;
+struct sqlite_companions {
+    struct sqlite_companion wal, shm;
 };
 
 /* When SQLite has opened them, which it does for the first read. */
-bool companions_note(struct sqlite *sqlite, struct error *err) MUST_CHECK;
+bool sqlite_companions_note(struct sqlite *sqlite, struct error *err) MUST_CHECK;
 
-/* In a write transaction: TH_E_UNAVAILABLE when one of them has gone. Then companions_save() is
- * due, after that transaction. */
-bool companions_check(struct sqlite *sqlite, struct error *err) MUST_CHECK;
+/* In a write transaction: TH_E_UNAVAILABLE when one of them has gone. Then sqlite_companions_save()
+ * is due, after that transaction. */
+bool sqlite_companions_check(struct sqlite *sqlite, struct error *err) MUST_CHECK;
 
 /* Brings what the deleted WAL holds into the database, if nobody has begun another one; and keeps
  * this handle from tidying up when it is closed, which would concern the files of others. */
-void companions_save(struct sqlite *sqlite);
+void sqlite_companions_save(struct sqlite *sqlite);
 
 /* Cuts a WAL that has grown large, if that is possible without waiting for anybody. */
-void companions_shrink(struct sqlite *sqlite);
+void sqlite_companions_shrink(struct sqlite *sqlite);
 
-void companions_done(struct companions *companions);
+void sqlite_companions_done(struct sqlite_companions *companions);
 
 #endif

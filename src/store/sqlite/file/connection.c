@@ -124,7 +124,7 @@ static bool open_database(struct sqlite *sqlite, enum sqlite_sync sync, bool cre
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
     AUTO_FREE char *real = NULL;
 
-    if (!file_find(sqlite->path, create, &real, err))
+    if (!sqlite_file_find(sqlite->path, create, &real, err))
         return false;
     int status = sqlite3_open_v2(real, &sqlite->db, flags, NULL);
     if (status != SQLITE_OK)
@@ -173,24 +173,24 @@ void sqlite_disconnect(struct sqlite *sqlite)
     for (size_t i = 0; sqlite->statements != NULL && i < SQL_STATEMENTS; i++)
         sqlite3_finalize(sqlite->statements[i]);
     sqlite3_close(sqlite->db);
-    turnstile_done(&sqlite->turnstile);
-    companions_done(&sqlite->companions);
-    bell_done(&sqlite->bell);
-    queue_ids_done(&sqlite->queues);
-    vacancies_done(&sqlite->vacancies);
-    tallies_done(&sqlite->tallies);
+    sqlite_turnstile_done(&sqlite->turnstile);
+    sqlite_companions_done(&sqlite->companions);
+    sqlite_bell_done(&sqlite->bell);
+    sqlite_queues_done(&sqlite->queues);
+    sqlite_vacancies_done(&sqlite->vacancies);
+    sqlite_tallies_done(&sqlite->tallies);
     free(sqlite->statements);
     free(sqlite->path);
-    scratch_leave(&sqlite->scratch);
+    sqlite_scratch_leave(&sqlite->scratch);
     free(sqlite->base.name);
     free(sqlite);
 }
 
 static bool run_plain(struct sqlite *sqlite, enum sql_statement which, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(sqlite, which);
+    CLEANUP(sqlite_query_done) struct sqlite_query query = sqlite_query_start(sqlite, which);
 
-    return query_run(&query, err);
+    return sqlite_query_run(&query, err);
 }
 
 bool sqlite_begin_read(struct sqlite *sqlite, struct error *err)
@@ -226,7 +226,7 @@ static void undo(struct sqlite *sqlite)
     /* SQLite has undone it already when the disk was full, for instance. */
     if (!sqlite3_get_autocommit(sqlite->db))
         (void)!run_plain(sqlite, SQL_ROLLBACK, &ignored);
-    queue_ids_done(&sqlite->queues);
+    sqlite_queues_done(&sqlite->queues);
 }
 
 /* Nobody else writes while what can be saved is saved. */
@@ -235,8 +235,8 @@ static bool give_up(struct sqlite *sqlite, struct error *err)
     struct error ignored;
 
     undo(sqlite);
-    if (!companions_check(sqlite, &ignored))
-        companions_save(sqlite);
+    if (!sqlite_companions_check(sqlite, &ignored))
+        sqlite_companions_save(sqlite);
     return sqlite_end(sqlite, false, err);
 }
 
@@ -244,22 +244,22 @@ bool sqlite_begin_write(struct sqlite *sqlite, struct error *err)
 {
     usec_t deadline = store_deadline(&sqlite->base);
 
-    if (!turnstile_enter(&sqlite->turnstile, deadline, err))
+    if (!sqlite_turnstile_enter(&sqlite->turnstile, deadline, err))
         return false;
     if (!begin_before(sqlite, deadline, err)) {
-        turnstile_leave(&sqlite->turnstile);
+        sqlite_turnstile_leave(&sqlite->turnstile);
         return false;
     }
     sqlite->writing = true;
     sqlite->ring = false;
-    if (is_in_place(sqlite, err) && companions_check(sqlite, err))
+    if (is_in_place(sqlite, err) && sqlite_companions_check(sqlite, err))
         return true;
     return give_up(sqlite, err);
 }
 
 bool sqlite_end(struct sqlite *sqlite, bool work, struct error *err)
 {
-    bool kept = work && vacancy_announce(sqlite, err) && tally_write(sqlite, err) &&
+    bool kept = work && sqlite_vacancy_announce(sqlite, err) && sqlite_tally_write(sqlite, err) &&
                 run_plain(sqlite, SQL_COMMIT, err);
 
     if (!kept)
@@ -269,8 +269,8 @@ bool sqlite_end(struct sqlite *sqlite, bool work, struct error *err)
     sqlite->writing = false;
     sqlite->vacancies.count = 0;
     sqlite->tallies.count = 0;
-    turnstile_leave(&sqlite->turnstile);
+    sqlite_turnstile_leave(&sqlite->turnstile);
     if (kept && sqlite->ring)
-        bell_ring(&sqlite->bell);
+        sqlite_bell_ring(&sqlite->bell);
     return kept;
 }

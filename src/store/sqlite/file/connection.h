@@ -15,7 +15,7 @@
 #include "store/sqlite/file/companions.h"
 #include "store/sqlite/file/scratch.h"
 #include "store/sqlite/file/turnstile.h"
-#include "store/sqlite/parts/queue_ids.h"
+#include "store/sqlite/parts/queues.h"
 #include "store/sqlite/parts/tally.h"
 #include "store/sqlite/parts/vacancy.h"
 
@@ -32,15 +32,15 @@ struct sqlite {
     char *path;        /* owned */
     sqlite3 *db;
     sqlite3_stmt **statements; /* owned; by enum sql_statement, NULL until first used */
-    struct turnstile turnstile;
-    struct companions companions;
-    struct bell bell;
-    struct queue_ids queues;
+    struct sqlite_turnstile turnstile;
+    struct sqlite_companions companions;
+    struct sqlite_bell bell;
+    struct sqlite_queues queues;
     bool writing; /* in a write transaction, with the turnstile ours */
     bool ring;    /* it makes something reservable that somebody may wait for */
-    struct vacancies vacancies;
-    struct tallies tallies;
-    struct scratch scratch; /* the folder of a store that ends with its last user */
+    struct sqlite_vacancies vacancies;
+    struct sqlite_tallies tallies;
+    struct sqlite_scratch scratch; /* the folder of a store that ends with its last user */
 };
 
 /* `create`: the file may be missing. */

@@ -21,7 +21,7 @@
 
 static const char *const suffixes[] = {"-journal", "-wal", "-shm", "-lock", "-bell"};
 
-bool file_stat_folder(const char *path, struct stat *folder_out)
+bool sqlite_file_stat_folder(const char *path, struct stat *folder_out)
 {
     AUTO_FREE char *copy = strdup(path);
 
@@ -36,8 +36,8 @@ static bool may_have_made(uid_t owner, const struct stat *database, const struct
            owner == folder->st_uid || (database->st_mode & OTHERS_MAY_WRITE) != 0;
 }
 
-const char *file_fault(const struct stat *found, const struct stat *database,
-                       const struct stat *folder)
+const char *sqlite_file_fault(const struct stat *found, const struct stat *database,
+                              const struct stat *folder)
 {
     if (S_ISLNK(found->st_mode))
         return "is a symbolic link";
@@ -54,7 +54,7 @@ static bool check_companions(const char *real, const struct stat *database, stru
 {
     struct stat folder;
 
-    if (!file_stat_folder(real, &folder))
+    if (!sqlite_file_stat_folder(real, &folder))
         return error_errno(err, TH_E_UNAVAILABLE, errno, "sqlite: the folder of %s", real);
     for (size_t i = 0; i < COUNT_OF(suffixes); i++) {
         AUTO_FREE char *path = NULL;
@@ -62,7 +62,8 @@ static bool check_companions(const char *real, const struct stat *database, stru
 
         if (asprintf(&path, "%s%s", real, suffixes[i]) < 0)
             return error_no_memory(err);
-        const char *fault = lstat(path, &found) == 0 ? file_fault(&found, database, &folder) : NULL;
+        const char *fault =
+            lstat(path, &found) == 0 ? sqlite_file_fault(&found, database, &folder) : NULL;
         if (fault != NULL)
             return error_set(err, TH_E_UNAVAILABLE,
                              "sqlite: %s %s: it is not used; find out who made it, and remove it",
@@ -128,7 +129,7 @@ static bool look_at(const char *path, bool create, struct stat *name_out, struct
     return make(path, err) && (lstat(path, name_out) == 0 || cannot_open(path, errno, err));
 }
 
-bool file_find(const char *path, bool create, char **real_out, struct error *err)
+bool sqlite_file_find(const char *path, bool create, char **real_out, struct error *err)
 {
     struct stat name, database;
 
@@ -150,12 +151,12 @@ bool file_find(const char *path, bool create, char **real_out, struct error *err
     return true;
 }
 
-void file_tell_folder(const char *real, char text[STORE_DURABILITY_SIZE])
+void sqlite_file_tell_folder(const char *real, char text[STORE_DURABILITY_SIZE])
 {
     struct stat folder;
 
     text[0] = '\0';
-    if (!file_stat_folder(real, &folder) || (folder.st_mode & S_IWOTH) == 0 ||
+    if (!sqlite_file_stat_folder(real, &folder) || (folder.st_mode & S_IWOTH) == 0 ||
         (folder.st_mode & S_ISVTX) != 0)
         return;
     snprintf(text, STORE_DURABILITY_SIZE,

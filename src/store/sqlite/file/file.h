@@ -17,16 +17,16 @@
 
 /* The database at `path`, made if it is not there and `create`; its name without links in
  * `real_out`, the caller's. */
-bool file_find(const char *path, bool create, char **real_out, struct error *err) MUST_CHECK;
+bool sqlite_file_find(const char *path, bool create, char **real_out, struct error *err) MUST_CHECK;
 
 /* What is wrong with a file that lies beside the database, or NULL. */
-const char *file_fault(const struct stat *found, const struct stat *database,
-                       const struct stat *folder);
+const char *sqlite_file_fault(const struct stat *found, const struct stat *database,
+                              const struct stat *folder);
 
 /* The folder of a file. */
-bool file_stat_folder(const char *path, struct stat *folder_out);
+bool sqlite_file_stat_folder(const char *path, struct stat *folder_out);
 
 /* A sentence if everybody may write the folder of the database, "" else. */
-void file_tell_folder(const char *real, char text[STORE_DURABILITY_SIZE]);
+void sqlite_file_tell_folder(const char *real, char text[STORE_DURABILITY_SIZE]);
 
 #endif

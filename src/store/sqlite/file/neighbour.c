@@ -16,7 +16,7 @@
 #define OPEN_FLAGS (O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 #define ATTEMPTS   8 /* others may make and delete it meanwhile */
 
-mode_t neighbour_mode(mode_t database)
+mode_t sqlite_neighbour_mode(mode_t database)
 {
     mode_t writers = database & (S_IWUSR | S_IWGRP | S_IWOTH);
 
@@ -35,7 +35,7 @@ static bool stat_database(const char *path, struct stat *found_out)
  * the database's in only if that is everybody's. Only for a file that we have just made. */
 static void follow_database(int fd, const struct stat *database)
 {
-    mode_t mode = neighbour_mode(database->st_mode);
+    mode_t mode = sqlite_neighbour_mode(database->st_mode);
     bool is_given = geteuid() != 0 ? fchown(fd, (uid_t)-1, database->st_gid) == 0
                                    : fchown(fd, database->st_uid, database->st_gid) == 0;
 
@@ -55,9 +55,9 @@ static bool check(int fd, const char *path, const struct stat *database, struct 
 {
     struct stat found, folder;
 
-    if (fstat(fd, &found) != 0 || !file_stat_folder(path, &folder))
+    if (fstat(fd, &found) != 0 || !sqlite_file_stat_folder(path, &folder))
         return error_errno(err, TH_E_UNAVAILABLE, errno, "sqlite: look at %s", path);
-    const char *fault = file_fault(&found, database, &folder);
+    const char *fault = sqlite_file_fault(&found, database, &folder);
     return fault == NULL ||
            error_set(err, TH_E_UNAVAILABLE,
                      "sqlite: %s %s: it is not used; find out who made it, and remove it", path,
@@ -79,7 +79,7 @@ static bool cannot_open(const char *path, int reason, struct error *err)
     return error_errno(err, TH_E_UNAVAILABLE, reason, "sqlite: cannot write %s", path);
 }
 
-bool neighbour_open(const char *path, int *fd_out, struct error *err)
+bool sqlite_neighbour_open(const char *path, int *fd_out, struct error *err)
 {
     struct stat database;
     int fd = -1;

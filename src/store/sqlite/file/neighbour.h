@@ -17,9 +17,9 @@
 #define NEIGHBOUR_SUFFIX_LENGTH 5 /* of -lock and -bell */
 
 /* For reading and writing, made if need be. */
-bool neighbour_open(const char *path, int *fd_out, struct error *err) MUST_CHECK;
+bool sqlite_neighbour_open(const char *path, int *fd_out, struct error *err) MUST_CHECK;
 
 /* The permissions of a neighbour, by those of the database. */
-mode_t neighbour_mode(mode_t database);
+mode_t sqlite_neighbour_mode(mode_t database);
 
 #endif

@@ -105,7 +105,7 @@ static bool is_current(const char *folder, int lock)
            ours.st_ino == theirs.st_ino;
 }
 
-static bool try_enter(struct scratch *scratch, bool *entered_out, struct error *err)
+static bool try_enter(struct sqlite_scratch *scratch, bool *entered_out, struct error *err)
 {
     *entered_out = false;
     if (mkdir(scratch->folder, 0700) != 0 && errno != EEXIST)
@@ -123,9 +123,9 @@ static bool try_enter(struct scratch *scratch, bool *entered_out, struct error *
     return true;
 }
 
-bool scratch_enter(const char *name, struct scratch *scratch_out, struct error *err)
+bool sqlite_scratch_enter(const char *name, struct sqlite_scratch *scratch_out, struct error *err)
 {
-    struct scratch scratch = {0};
+    struct sqlite_scratch scratch = {0};
     const char *parent = parent_folder();
     bool entered = false;
 
@@ -142,7 +142,7 @@ bool scratch_enter(const char *name, struct scratch *scratch_out, struct error *
     return true;
 }
 
-void scratch_leave(struct scratch *scratch)
+void sqlite_scratch_leave(struct sqlite_scratch *scratch)
 {
     if (scratch->folder == NULL)
         return;

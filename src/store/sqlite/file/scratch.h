@@ -11,15 +11,16 @@
 #include "base/base.h"
 #include "base/error.h"
 
-struct scratch {
+struct sqlite_scratch {
     char *folder; /* owned; NULL: there is none */
     int lock;
 };
 
 /* The folder of this name, made if need be. */
-bool scratch_enter(const char *name, struct scratch *scratch_out, struct error *err) MUST_CHECK;
+bool sqlite_scratch_enter(const char *name, struct sqlite_scratch *scratch_out,
+                          struct error *err) MUST_CHECK;
 
 /* Fine on a zeroed one. */
-void scratch_leave(struct scratch *scratch);
+void sqlite_scratch_leave(struct sqlite_scratch *scratch);
 
 #endif

@@ -16,13 +16,13 @@ enum { TURN = 0, DOOR = 1 }; /* the bytes */
 #define NAP_SHORTEST (20 * USEC_PER_MSEC / 1000)
 #define NAP_LONGEST  (1 * USEC_PER_MSEC)
 
-static bool open_lock(struct turnstile *turnstile, struct error *err)
+static bool open_lock(struct sqlite_turnstile *turnstile, struct error *err)
 {
-    return turnstile->fd >= 0 || neighbour_open(turnstile->path, &turnstile->fd, err);
+    return turnstile->fd >= 0 || sqlite_neighbour_open(turnstile->path, &turnstile->fd, err);
 }
 
 /* Locks belong to the open file, not to the process: two handles of one process take turns too. */
-static int set_lock(const struct turnstile *turnstile, short type, int byte)
+static int set_lock(const struct sqlite_turnstile *turnstile, short type, int byte)
 {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
     int result;
@@ -33,7 +33,7 @@ static int set_lock(const struct turnstile *turnstile, short type, int byte)
     return result;
 }
 
-static bool wait_for(const struct turnstile *turnstile, int byte, usec_t deadline,
+static bool wait_for(const struct sqlite_turnstile *turnstile, int byte, usec_t deadline,
                      struct error *err)
 {
     for (usec_t nap = NAP_SHORTEST; set_lock(turnstile, F_WRLCK, byte) < 0; nap *= 2) {
@@ -51,7 +51,7 @@ static bool wait_for(const struct turnstile *turnstile, int byte, usec_t deadlin
     return true;
 }
 
-bool turnstile_enter(struct turnstile *turnstile, usec_t deadline, struct error *err)
+bool sqlite_turnstile_enter(struct sqlite_turnstile *turnstile, usec_t deadline, struct error *err)
 {
     if (!open_lock(turnstile, err) || !wait_for(turnstile, TURN, deadline, err))
         return false;
@@ -60,12 +60,12 @@ bool turnstile_enter(struct turnstile *turnstile, usec_t deadline, struct error 
     return entered;
 }
 
-void turnstile_leave(struct turnstile *turnstile)
+void sqlite_turnstile_leave(struct sqlite_turnstile *turnstile)
 {
     set_lock(turnstile, F_UNLCK, DOOR);
 }
 
-void turnstile_done(struct turnstile *turnstile)
+void sqlite_turnstile_done(struct sqlite_turnstile *turnstile)
 {
     if (turnstile->fd >= 0)
         close(turnstile->fd);

@@ -15,16 +15,17 @@
 #include "base/base.h"
 #include "base/error.h"
 
-struct turnstile {
+struct sqlite_turnstile {
     char *path; /* owned */
     int fd;     /* -1 until the first turn */
 };
 
 /* True once it is our turn. TH_E_UNAVAILABLE at the deadline (boot time), and when the lock file
  * cannot be used. */
-bool turnstile_enter(struct turnstile *turnstile, usec_t deadline, struct error *err) MUST_CHECK;
-void turnstile_leave(struct turnstile *turnstile);
+bool sqlite_turnstile_enter(struct sqlite_turnstile *turnstile, usec_t deadline,
+                            struct error *err) MUST_CHECK;
+void sqlite_turnstile_leave(struct sqlite_turnstile *turnstile);
 
-void turnstile_done(struct turnstile *turnstile);
+void sqlite_turnstile_done(struct sqlite_turnstile *turnstile);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "store/sqlite/file/query.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/ops/ops.h"
 #include "store/sqlite/parts/ending.h"
 #include "store/sqlite/parts/twins.h"
@@ -19,13 +20,14 @@ static bool add_types(struct sqlite *sqlite, const char *queue, struct aside_lis
     const char *name = NULL;
     int64_t queue_id;
     bool found;
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_ASIDE_TYPES);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_ASIDE_TYPES);
 
-    if (!queue_find(sqlite, queue, &queue_id, err))
+    if (!sqlite_queues_find(sqlite, queue, &queue_id, err))
         return false;
-    query_int(&query, queue_id);
+    sqlite_query_int(&query, queue_id);
     for (;;) {
-        if (!query_row(&query, &found, err))
+        if (!sqlite_query_row(&query, &found, err))
             return false;
         if (!found)
             return true;
@@ -34,23 +36,24 @@ static bool add_types(struct sqlite *sqlite, const char *queue, struct aside_lis
             return error_no_memory(err);
         name = name != NULL ? name : arena_text(&types->arena, queue);
         type->queue = name;
-        type->why = (enum job_aside)column_int(&query);
-        type->type = column_text(&query, &types->arena);
-        type->since = column_int(&query);
+        type->why = (enum job_aside)sqlite_row_int(&query);
+        type->type = sqlite_row_text(&query, &types->arena);
+        type->since = sqlite_row_int(&query);
     }
 }
 
 static bool add_all_types(struct sqlite *sqlite, struct aside_list *types, struct error *err)
 {
     bool found;
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_QUEUES_ASIDE);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_QUEUES_ASIDE);
 
     for (;;) {
-        if (!query_row(&query, &found, err))
+        if (!sqlite_query_row(&query, &found, err))
             return false;
         if (!found)
             return true;
-        const char *queue = column_text(&query, &types->arena);
+        const char *queue = sqlite_row_text(&query, &types->arena);
         if (queue == NULL)
             return error_no_memory(err);
         if (!add_types(sqlite, queue, types, err))
@@ -97,23 +100,23 @@ static bool find_some(const struct fetching *fetching, size_t limit, int64_t *se
                       size_t *count_out, struct error *err)
 {
     bool found;
-    CLEANUP(query_done)
-    struct query query =
-        query_start(fetching->sqlite, fetching->before == 0 ? SQL_ASIDE_FIRST : SQL_ASIDE_OLDEST);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(
+        fetching->sqlite, fetching->before == 0 ? SQL_ASIDE_FIRST : SQL_ASIDE_OLDEST);
 
     *count_out = 0;
-    query_int(&query, fetching->queue_id);
-    query_int(&query, fetching->type->why);
-    query_text(&query, fetching->type->type);
-    query_int(&query, (int64_t)limit);
+    sqlite_query_int(&query, fetching->queue_id);
+    sqlite_query_int(&query, fetching->type->why);
+    sqlite_query_text(&query, fetching->type->type);
+    sqlite_query_int(&query, (int64_t)limit);
     if (fetching->before != 0)
-        query_int(&query, fetching->before);
+        sqlite_query_int(&query, fetching->before);
     for (;;) {
-        if (!query_row(&query, &found, err))
+        if (!sqlite_query_row(&query, &found, err))
             return false;
         if (!found)
             return true;
-        seqs_out[(*count_out)++] = column_int(&query);
+        seqs_out[(*count_out)++] = sqlite_row_int(&query);
     }
 }
 
@@ -144,7 +147,7 @@ static bool run(struct fetching *fetching, fetched_one *one, size_t limit, size_
     size_t found;
 
     *count_out = 0;
-    if (!queue_find(fetching->sqlite, fetching->type->queue, &fetching->queue_id, err) ||
+    if (!sqlite_queues_find(fetching->sqlite, fetching->type->queue, &fetching->queue_id, err) ||
         !find_some(fetching, 1, &seq, &found, err))
         return false;
     if (found == 0)
@@ -155,14 +158,14 @@ static bool run(struct fetching *fetching, fetched_one *one, size_t limit, size_
 
 static bool leave(const struct fetching *fetching, int64_t seq, struct error *err)
 {
-    return tally_aside(fetching->sqlite, fetching->queue_id, fetching->type->why, -1, err) &&
-           query_on_seq(fetching->sqlite, SQL_ASIDE_REMOVE, seq, err);
+    return sqlite_tally_aside(fetching->sqlite, fetching->queue_id, fetching->type->why, -1, err) &&
+           sqlite_query_on_seq(fetching->sqlite, SQL_ASIDE_REMOVE, seq, err);
 }
 
 static bool bring_one_back(const struct fetching *fetching, int64_t seq, struct error *err)
 {
     fetching->sqlite->ring = true;
-    return query_on_seq(fetching->sqlite, SQL_READY_ADD_ASIDE, seq, err) &&
+    return sqlite_query_on_seq(fetching->sqlite, SQL_READY_ADD_ASIDE, seq, err) &&
            leave(fetching, seq, err);
 }
 
@@ -176,30 +179,31 @@ bool sqlite_bring_back(struct store *store, const struct aside_type *type, usec_
 
 static bool write_epitaph(const struct fetching *fetching, int64_t seq, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(fetching->sqlite, SQL_ASIDE_EPITAPH);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(fetching->sqlite, SQL_ASIDE_EPITAPH);
 
-    query_int(&query, seq);
-    query_text(&query, aside_epitaph(fetching->type->why));
-    query_int(&query, fetching->now);
-    query_int(&query, aside_reason(fetching->type->why));
-    return query_run(&query, err);
+    sqlite_query_int(&query, seq);
+    sqlite_query_text(&query, aside_epitaph(fetching->type->why));
+    sqlite_query_int(&query, fetching->now);
+    sqlite_query_int(&query, aside_reason(fetching->type->why));
+    return sqlite_query_run(&query, err);
 }
 
 static bool give_one_up(const struct fetching *fetching, int64_t seq, struct error *err)
 {
-    const struct ending ending = {.state = JOB_DEAD};
+    const struct sqlite_ending ending = {.state = JOB_DEAD};
     struct sqlite *sqlite = fetching->sqlite;
-    struct standing standing;
+    struct sqlite_standing standing;
     bool found;
 
-    if (!standing_load(sqlite, seq, &standing, &found, err))
+    if (!sqlite_standing_load(sqlite, seq, &standing, &found, err))
         return false;
     if (!found) /* its job was deleted by hand */
-        return tally_jobs(sqlite, fetching->queue_id, JOB_READY, -1, err) &&
+        return sqlite_tally_jobs(sqlite, fetching->queue_id, JOB_READY, -1, err) &&
                leave(fetching, seq, err);
-    return write_epitaph(fetching, seq, err) && place_remove(sqlite, &standing.place, err) &&
-           ending_write(sqlite, &standing, &ending, fetching->now, err) &&
-           twins_waiting_left(sqlite, &standing, err);
+    return write_epitaph(fetching, seq, err) && sqlite_place_remove(sqlite, &standing.place, err) &&
+           sqlite_ending_write(sqlite, &standing, &ending, fetching->now, err) &&
+           sqlite_twins_waiting_left(sqlite, &standing, err);
 }
 
 bool sqlite_give_up(struct store *store, const struct aside_type *type, usec_t before, usec_t now,

@@ -3,90 +3,91 @@
  */
 #include "base/cleanup.h"
 #include "store/sqlite/file/query.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/ops/ops.h"
 #include "store/sqlite/parts/candidates.h"
 
-static int column_int_or(struct query *query, int absent)
+static int row_int_or(struct sqlite_query *query, int absent)
 {
-    bool null = column_is_null(query);
-    int value = (int)column_int(query);
+    bool null = sqlite_row_is_null(query);
+    int value = (int)sqlite_row_int(query);
 
     return null ? absent : value;
 }
 
 /* The columns of job_view, in its order. */
-static void read_job(struct query *query, struct arena *arena, struct job *job)
+static void read_job(struct sqlite_query *query, struct arena *arena, struct job *job)
 {
-    job->ref = column_int(query);
-    job->id = column_uuid(query);
-    job->type = column_text(query, arena);
-    job->queue = column_text(query, arena);
-    job->state = (enum job_state)column_int(query);
-    job->encoding = column_int(query) == JOB_RAW ? JOB_RAW : JOB_JSON;
-    job->payload = column_bytes(query, arena);
-    job->priority = (int)column_int(query);
-    job->due = column_int(query);
-    job->run_at = column_int(query);
-    job->timeout = column_int(query);
-    job->attempts = (int)column_int(query);
-    job->max_attempts = (int)column_int(query);
-    job->executions = column_int(query);
-    job->stalls = (int)column_int(query);
-    job->max_stalls = (int)column_int(query);
-    job->key = column_text(query, arena);
-    job_flags_unpack((int)column_int(query), job);
-    job->idempotency_key = column_text(query, arena);
-    job->created_at = column_int(query);
-    job->started_at = column_int(query);
-    job->ended_at = column_int(query);
-    job->token = column_token(query);
-    job->expires_at = column_int(query);
-    job->pool = column_text(query, arena);
-    job->worker = (int)column_int(query);
-    job->cancel_requested_at = column_int(query);
-    job->merged_into = column_uuid(query);
-    job->last_error = column_text(query, arena);
-    job->failed_at = column_int(query);
-    job->reason = (enum job_reason)column_int(query);
-    job->exit_code = column_int_or(query, JOB_NO_EXIT_CODE);
-    job->signal = (int)column_int(query);
-    job->progress_percent = column_int_or(query, -1);
-    job->progress_text = column_text(query, arena);
-    job->result = column_bytes(query, arena);
-    job->output = column_bytes(query, arena);
-    job->aside = (enum job_aside)column_int(query);
-    job->aside_since = column_int(query);
+    job->ref = sqlite_row_int(query);
+    job->id = sqlite_row_uuid(query);
+    job->type = sqlite_row_text(query, arena);
+    job->queue = sqlite_row_text(query, arena);
+    job->state = (enum job_state)sqlite_row_int(query);
+    job->encoding = sqlite_row_int(query) == JOB_RAW ? JOB_RAW : JOB_JSON;
+    job->payload = sqlite_row_bytes(query, arena);
+    job->priority = (int)sqlite_row_int(query);
+    job->due = sqlite_row_int(query);
+    job->run_at = sqlite_row_int(query);
+    job->timeout = sqlite_row_int(query);
+    job->attempts = (int)sqlite_row_int(query);
+    job->max_attempts = (int)sqlite_row_int(query);
+    job->executions = sqlite_row_int(query);
+    job->stalls = (int)sqlite_row_int(query);
+    job->max_stalls = (int)sqlite_row_int(query);
+    job->key = sqlite_row_text(query, arena);
+    job_flags_unpack((int)sqlite_row_int(query), job);
+    job->idempotency_key = sqlite_row_text(query, arena);
+    job->created_at = sqlite_row_int(query);
+    job->started_at = sqlite_row_int(query);
+    job->ended_at = sqlite_row_int(query);
+    job->token = sqlite_row_token(query);
+    job->expires_at = sqlite_row_int(query);
+    job->pool = sqlite_row_text(query, arena);
+    job->worker = (int)sqlite_row_int(query);
+    job->cancel_requested_at = sqlite_row_int(query);
+    job->merged_into = sqlite_row_uuid(query);
+    job->last_error = sqlite_row_text(query, arena);
+    job->failed_at = sqlite_row_int(query);
+    job->reason = (enum job_reason)sqlite_row_int(query);
+    job->exit_code = row_int_or(query, JOB_NO_EXIT_CODE);
+    job->signal = (int)sqlite_row_int(query);
+    job->progress_percent = row_int_or(query, -1);
+    job->progress_text = sqlite_row_text(query, arena);
+    job->result = sqlite_row_bytes(query, arena);
+    job->output = sqlite_row_bytes(query, arena);
+    job->aside = (enum job_aside)sqlite_row_int(query);
+    job->aside_since = sqlite_row_int(query);
 }
 
-static void read_run(struct query *query, struct arena *arena, struct job_run *run)
+static void read_run(struct sqlite_query *query, struct arena *arena, struct job_run *run)
 {
-    run->execution = column_int(query);
-    run->outcome = (enum run_outcome)column_int(query);
-    run->pool = column_text(query, arena);
-    run->worker = (int)column_int(query);
-    run->started_at = column_int(query);
-    run->wall = column_int(query);
-    run->user = column_int(query);
-    run->system = column_int(query);
-    run->max_rss_kb = column_int(query);
-    run->exit_code = column_int_or(query, JOB_NO_EXIT_CODE);
-    run->signal = (int)column_int(query);
-    run->error = column_text(query, arena);
+    run->execution = sqlite_row_int(query);
+    run->outcome = (enum run_outcome)sqlite_row_int(query);
+    run->pool = sqlite_row_text(query, arena);
+    run->worker = (int)sqlite_row_int(query);
+    run->started_at = sqlite_row_int(query);
+    run->wall = sqlite_row_int(query);
+    run->user = sqlite_row_int(query);
+    run->system = sqlite_row_int(query);
+    run->max_rss_kb = sqlite_row_int(query);
+    run->exit_code = row_int_or(query, JOB_NO_EXIT_CODE);
+    run->signal = (int)sqlite_row_int(query);
+    run->error = sqlite_row_text(query, arena);
 }
 
 static bool read_runs(struct sqlite *sqlite, struct arena *arena, struct job *job,
                       struct error *err)
 {
     bool found;
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_RUNS);
+    CLEANUP(sqlite_query_done) struct sqlite_query query = sqlite_query_start(sqlite, SQL_RUNS);
 
     /* One more than is kept: a done job has its last run in another table. */
     job->runs = arena_alloc(arena, (JOB_RUNS_KEPT + 1) * sizeof(*job->runs));
     if (job->runs == NULL)
         return error_no_memory(err);
-    query_int(&query, job->ref);
+    sqlite_query_int(&query, job->ref);
     while (job->run_count <= JOB_RUNS_KEPT) {
-        if (!query_row(&query, &found, err))
+        if (!sqlite_query_row(&query, &found, err))
             return false;
         if (!found)
             break;
@@ -100,13 +101,13 @@ static bool read_runs(struct sqlite *sqlite, struct arena *arena, struct job *jo
 }
 
 /* The job that the query answers, if there is one. */
-static bool read_answer(struct query *query, bool brief, struct job_list *jobs_out,
+static bool read_answer(struct sqlite_query *query, bool brief, struct job_list *jobs_out,
                         struct error *err)
 {
     struct arena *arena = &jobs_out->arena;
     bool found;
 
-    if (!query_row(query, &found, err))
+    if (!sqlite_query_row(query, &found, err))
         return false;
     if (!found)
         return true;
@@ -124,9 +125,9 @@ static bool get(struct sqlite *sqlite, const struct uuid *id, struct job_list *j
 {
     char text[UUID_TEXT_SIZE];
     size_t before = job_out->count;
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_GET);
+    CLEANUP(sqlite_query_done) struct sqlite_query query = sqlite_query_start(sqlite, SQL_GET);
 
-    query_uuid(&query, id);
+    sqlite_query_uuid(&query, id);
     if (!read_answer(&query, false, job_out, err))
         return false;
     return job_out->count > before ||
@@ -144,7 +145,7 @@ bool sqlite_get(struct store *store, const struct uuid *id, struct job_list *job
 /* ---- a page ---- */
 
 /* Whether it is of the queue, type, key and error that are asked for. */
-static bool is_wanted(const struct candidates *candidates, int64_t seq, bool *wanted_out,
+static bool is_wanted(const struct sqlite_candidates *candidates, int64_t seq, bool *wanted_out,
                       struct error *err)
 {
     const struct job_filter *filter = candidates->filter;
@@ -154,28 +155,30 @@ static bool is_wanted(const struct candidates *candidates, int64_t seq, bool *wa
     *wanted_out = true;
     if (!candidates->mixed && !listing_is_picky(filter))
         return true;
-    CLEANUP(query_done) struct query query = query_start(candidates->sqlite, SQL_LIST_LOOK);
-    query_int(&query, seq);
-    if (!query_row(&query, &found, err))
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(candidates->sqlite, SQL_LIST_LOOK);
+    sqlite_query_int(&query, seq);
+    if (!sqlite_query_row(&query, &found, err))
         return false;
-    *wanted_out = found && (column_int(&query) == candidates->queue_id || !candidates->mixed);
+    *wanted_out = found && (sqlite_row_int(&query) == candidates->queue_id || !candidates->mixed);
     if (!*wanted_out)
         return true;
-    const char *type = column_text(&query, &arena);
-    const char *key = column_text(&query, &arena);
-    const char *error = column_text(&query, &arena);
+    const char *type = sqlite_row_text(&query, &arena);
+    const char *key = sqlite_row_text(&query, &arena);
+    const char *error = sqlite_row_text(&query, &arena);
     *wanted_out = listing_picks(filter, type, key, error);
     return !arena.failed || error_no_memory(err);
 }
 
-static bool add_job(const struct candidates *candidates, int64_t seq, struct job_list *jobs_out,
-                    struct error *err)
+static bool add_job(const struct sqlite_candidates *candidates, int64_t seq,
+                    struct job_list *jobs_out, struct error *err)
 {
     bool brief = candidates->filter->brief;
-    CLEANUP(query_done)
-    struct query query = query_start(candidates->sqlite, brief ? SQL_GET_BRIEF : SQL_GET_SEQ);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query =
+        sqlite_query_start(candidates->sqlite, brief ? SQL_GET_BRIEF : SQL_GET_SEQ);
 
-    query_int(&query, seq);
+    sqlite_query_int(&query, seq);
     return read_answer(&query, brief, jobs_out, err);
 }
 
@@ -190,7 +193,7 @@ static bool is_full(const struct page *page, size_t limit)
            page->looked >= LISTING_LOOK_MAX;
 }
 
-static bool take(const struct candidates *candidates, int64_t seq, struct page *page,
+static bool take(const struct sqlite_candidates *candidates, int64_t seq, struct page *page,
                  struct job_list *jobs_out, struct error *err)
 {
     size_t before = jobs_out->count;
@@ -213,20 +216,20 @@ static bool take(const struct candidates *candidates, int64_t seq, struct page *
 static bool list(struct sqlite *sqlite, const struct job_filter *filter, struct job_list *jobs_out,
                  struct job_cursor *next_out, struct error *err)
 {
-    CLEANUP(candidates_close) struct candidates candidates = {0};
-    struct candidate candidate, last = {0};
+    CLEANUP(sqlite_candidates_close) struct sqlite_candidates candidates = {0};
+    struct sqlite_candidate candidate, last = {0};
     struct page page = {0};
     bool found;
 
-    if (!candidates_open(sqlite, filter, &candidates, err))
+    if (!sqlite_candidates_open(sqlite, filter, &candidates, err))
         return false;
     for (;;) {
-        if (!candidates_next(&candidates, &candidate, &found, err))
+        if (!sqlite_candidates_next(&candidates, &candidate, &found, err))
             return false;
         if (!found)
             return true;
         if (is_full(&page, filter->limit)) {
-            *next_out = candidates_cursor(&candidates, &last);
+            *next_out = sqlite_candidates_cursor(&candidates, &last);
             return true;
         }
         last = candidate;

@@ -4,19 +4,21 @@
 #include "base/cleanup.h"
 #include "job/cron_due.h"
 #include "store/sqlite/file/query.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/ops/ops.h"
 
 static bool take_slot(struct sqlite *sqlite, const char *name, usec_t slot, usec_t now,
                       bool *taken_out, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_CRON_ADVANCE);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_CRON_ADVANCE);
 
-    query_text(&query, name);
-    query_int(&query, slot);
-    query_int(&query, cron_horizon(now));
-    if (!query_run(&query, err))
+    sqlite_query_text(&query, name);
+    sqlite_query_int(&query, slot);
+    sqlite_query_int(&query, cron_horizon(now));
+    if (!sqlite_query_run(&query, err))
         return false;
-    *taken_out = query_changes(&query) == 1;
+    *taken_out = sqlite_query_changes(&query) == 1;
     return true;
 }
 
@@ -27,7 +29,7 @@ static bool enqueue_slot(struct sqlite *sqlite, const char *name, usec_t slot,
 
     if (!take_slot(sqlite, name, slot, now, stored_out, err))
         return false;
-    return !*stored_out || enqueue_one(sqlite, job, now, &enqueued, err);
+    return !*stored_out || sqlite_enqueue_one(sqlite, job, now, &enqueued, err);
 }
 
 bool sqlite_cron_enqueue(struct store *store, const char *name, usec_t slot, const struct job *job,
@@ -43,29 +45,31 @@ bool sqlite_cron_last(struct store *store, const char *name, usec_t now, struct 
                       struct error *err)
 {
     bool found;
-    CLEANUP(query_done) struct query query = query_start(sqlite_of(store), SQL_CRON_LAST);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite_of(store), SQL_CRON_LAST);
 
-    query_text(&query, name);
-    if (!query_row(&query, &found, err))
+    sqlite_query_text(&query, name);
+    if (!sqlite_query_row(&query, &found, err))
         return false;
-    const usec_t slot = found ? column_int(&query) : 0;
+    const usec_t slot = found ? sqlite_row_int(&query) : 0;
     past_out->last = slot <= cron_horizon(now) ? slot : 0;
     past_out->doubted = slot - past_out->last;
-    past_out->paused_at = found ? column_int(&query) : 0;
+    past_out->paused_at = found ? sqlite_row_int(&query) : 0;
     if (found)
-        column_copy(&query, past_out->paused_by, sizeof past_out->paused_by);
+        sqlite_row_copy(&query, past_out->paused_by, sizeof past_out->paused_by);
     return true;
 }
 
 static bool put_mark(struct sqlite *sqlite, const char *name, usec_t slot, usec_t now,
                      struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_CRON_MARK);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_CRON_MARK);
 
-    query_text(&query, name);
-    query_int(&query, slot);
-    query_int(&query, cron_horizon(now));
-    return query_run(&query, err);
+    sqlite_query_text(&query, name);
+    sqlite_query_int(&query, slot);
+    sqlite_query_int(&query, cron_horizon(now));
+    return sqlite_query_run(&query, err);
 }
 
 bool sqlite_cron_mark(struct store *store, const char *name, usec_t slot, usec_t now,
@@ -80,13 +84,14 @@ bool sqlite_cron_mark(struct store *store, const char *name, usec_t slot, usec_t
 static bool put_pause(struct sqlite *sqlite, const char *name, const char *by, usec_t mark,
                       usec_t now, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_CRON_PAUSE);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_CRON_PAUSE);
 
-    query_text(&query, name);
-    query_int(&query, mark);
-    query_int(&query, now);
-    query_text(&query, by);
-    return query_run(&query, err);
+    sqlite_query_text(&query, name);
+    sqlite_query_int(&query, mark);
+    sqlite_query_int(&query, now);
+    sqlite_query_text(&query, by);
+    return sqlite_query_run(&query, err);
 }
 
 bool sqlite_cron_pause(struct store *store, const char *name, const char *by, usec_t mark,
@@ -101,12 +106,13 @@ bool sqlite_cron_pause(struct store *store, const char *name, const char *by, us
 static bool end_pause(struct sqlite *sqlite, const char *name, usec_t mark, usec_t now,
                       struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_CRON_RESUME);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_CRON_RESUME);
 
-    query_text(&query, name);
-    query_int(&query, mark);
-    query_int(&query, cron_horizon(now));
-    return query_run(&query, err);
+    sqlite_query_text(&query, name);
+    sqlite_query_int(&query, mark);
+    sqlite_query_int(&query, cron_horizon(now));
+    return sqlite_query_run(&query, err);
 }
 
 bool sqlite_cron_resume(struct store *store, const char *name, usec_t mark, usec_t now,

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "job/idempotency.h"
 #include "store/sqlite/file/query.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/ops/ops.h"
 #include "store/sqlite/parts/standing.h"
 #include "store/sqlite/parts/twins.h"
@@ -19,7 +20,7 @@ struct arrival {
     const struct job *job;
     usec_t now;
     int64_t queue_id;
-    struct twins twins;
+    struct sqlite_twins twins;
     struct enqueued *enqueued;
     bool answered; /* by something that is stored already */
 };
@@ -32,10 +33,10 @@ static usec_t due_of(const struct arrival *arrival)
 /* The job that stands for this request is the one with this id; its record may be gone. */
 static bool answer_existing(struct arrival *arrival, const struct uuid *id, struct error *err)
 {
-    struct standing standing;
+    struct sqlite_standing standing;
     bool found;
 
-    if (!standing_load_by_id(arrival->sqlite, id, &standing, &found, err))
+    if (!sqlite_standing_load_by_id(arrival->sqlite, id, &standing, &found, err))
         return false;
     *arrival->enqueued = (struct enqueued){
         .id = *id,
@@ -53,15 +54,16 @@ static bool check_idempotency(struct arrival *arrival, struct error *err)
 
     if (arrival->job->idempotency_key == NULL)
         return true;
-    CLEANUP(query_done) struct query query = query_start(arrival->sqlite, SQL_IDEMPOTENCY_FIND);
-    query_int(&query, arrival->queue_id);
-    query_text(&query, arrival->job->idempotency_key);
-    if (!query_row(&query, &found, err))
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(arrival->sqlite, SQL_IDEMPOTENCY_FIND);
+    sqlite_query_int(&query, arrival->queue_id);
+    sqlite_query_text(&query, arrival->job->idempotency_key);
+    if (!sqlite_query_row(&query, &found, err))
         return false;
     if (!found)
         return true;
-    id = column_uuid(&query);
-    if (!idempotency_holds(column_int(&query), arrival->now))
+    id = sqlite_row_uuid(&query);
+    if (!idempotency_holds(sqlite_row_int(&query), arrival->now))
         return true;
     return answer_existing(arrival, &id, err);
 }
@@ -70,42 +72,47 @@ static bool record_idempotency(struct arrival *arrival, struct error *err)
 {
     if (arrival->job->idempotency_key == NULL)
         return true;
-    CLEANUP(query_done) struct query query = query_start(arrival->sqlite, SQL_IDEMPOTENCY_PUT);
-    query_int(&query, arrival->queue_id);
-    query_text(&query, arrival->job->idempotency_key);
-    query_uuid(&query, &arrival->enqueued->id);
-    query_int(&query, arrival->job->idempotency_expires);
-    return query_run(&query, err);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(arrival->sqlite, SQL_IDEMPOTENCY_PUT);
+    sqlite_query_int(&query, arrival->queue_id);
+    sqlite_query_text(&query, arrival->job->idempotency_key);
+    sqlite_query_uuid(&query, &arrival->enqueued->id);
+    sqlite_query_int(&query, arrival->job->idempotency_expires);
+    return sqlite_query_run(&query, err);
 }
 
 /* No bytes are bytes too: without an address they would be NULL, which the table refuses. */
-static void bind_payload(struct query *query, const struct job *job)
+static void bind_payload(struct sqlite_query *query, const struct job *job)
 {
     static const unsigned char nothing[1];
 
-    query_bytes(query, job->payload.data != NULL ? job->payload : (struct bytes){nothing, 0});
+    sqlite_query_bytes(query,
+                       job->payload.data != NULL ? job->payload : (struct bytes){nothing, 0});
 }
 
 static bool set_payload(struct arrival *arrival, int64_t seq, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(arrival->sqlite, SQL_JOB_SET_PAYLOAD);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(arrival->sqlite, SQL_JOB_SET_PAYLOAD);
 
-    query_int(&query, seq);
-    query_int(&query, arrival->job->encoding);
+    sqlite_query_int(&query, seq);
+    sqlite_query_int(&query, arrival->job->encoding);
     bind_payload(&query, arrival->job);
-    return query_run(&query, err);
+    return sqlite_query_run(&query, err);
 }
 
 /* A blocked one is still to be merged into the running one: what its own enqueue asked for must not
  * be lost because a later one asked for less. */
-static struct keyed_flags flags_after(const struct standing *waiting, const struct job *newcomer)
+static struct keyed_flags flags_after(const struct sqlite_standing *waiting,
+                                      const struct job *newcomer)
 {
     return waiting->place.state == JOB_BLOCKED ? keyed_flags_join(waiting->update, newcomer->update)
                                                : newcomer->update;
 }
 
 /* The waiting twin takes what the newcomer's flags say, and perhaps another place. */
-static bool update_waiting(struct arrival *arrival, struct standing *waiting, struct error *err)
+static bool update_waiting(struct arrival *arrival, struct sqlite_standing *waiting,
+                           struct error *err)
 {
     const struct job *job = arrival->job;
     struct keyed_fields newcomer = {
@@ -116,9 +123,9 @@ static bool update_waiting(struct arrival *arrival, struct standing *waiting, st
         .max_attempts = job->max_attempts,
         .max_stalls = job->max_stalls,
     };
-    struct keyed_fields current = standing_fields(waiting);
+    struct keyed_fields current = sqlite_standing_fields(waiting);
     struct keyed_merge merge = keyed_merge(&current, &newcomer, job->update);
-    struct place place = waiting->place;
+    struct sqlite_place place = waiting->place;
 
     place.priority = merge.fields.priority;
     place.due = merge.fields.due;
@@ -129,22 +136,23 @@ static bool update_waiting(struct arrival *arrival, struct standing *waiting, st
         (struct enqueued){.id = waiting->id, .state = place.state, .updated = true};
     arrival->answered = true;
     return (!merge.take_payload || set_payload(arrival, place.seq, err)) &&
-           place_remove(arrival->sqlite, &waiting->place, err) &&
-           twins_write_merge(arrival->sqlite, place.seq, &merge.fields, flags_after(waiting, job),
-                             err) &&
-           place_add(arrival->sqlite, &place, err) && record_idempotency(arrival, err);
+           sqlite_place_remove(arrival->sqlite, &waiting->place, err) &&
+           sqlite_twins_write_merge(arrival->sqlite, place.seq, &merge.fields,
+                                    flags_after(waiting, job), err) &&
+           sqlite_place_add(arrival->sqlite, &place, err) && record_idempotency(arrival, err);
 }
 
 static bool check_id(struct arrival *arrival, struct error *err)
 {
     int64_t seq;
 
-    if (!standing_seq_of(arrival->sqlite, &arrival->job->id, &seq, err))
+    if (!sqlite_standing_seq_of(arrival->sqlite, &arrival->job->id, &seq, err))
         return false;
     return seq == 0 || answer_existing(arrival, &arrival->job->id, err);
 }
 
-static bool refuse_type(const struct job *job, const struct standing *twin, struct error *err)
+static bool refuse_type(const struct job *job, const struct sqlite_standing *twin,
+                        struct error *err)
 {
     return error_set(err, TH_E_CONFLICT,
                      "key '%s' of queue '%s' %s with type '%s': a job of type '%s' cannot %s",
@@ -158,7 +166,7 @@ static bool refuse_type(const struct job *job, const struct standing *twin, stru
 static bool check_key(struct arrival *arrival, struct error *err)
 {
     const struct job *job = arrival->job;
-    struct standing standing;
+    struct sqlite_standing standing;
     bool found;
 
     if (job->key == NULL)
@@ -167,12 +175,12 @@ static bool check_key(struct arrival *arrival, struct error *err)
         return false;
     if (arrival->answered)
         return true;
-    if (!twins_load(arrival->sqlite, arrival->queue_id, job->key, &arrival->twins, err))
+    if (!sqlite_twins_load(arrival->sqlite, arrival->queue_id, job->key, &arrival->twins, err))
         return false;
     int64_t twin = arrival->twins.waiting != 0 ? arrival->twins.waiting : arrival->twins.running;
     if (twin == 0)
         return true;
-    if (!standing_load(arrival->sqlite, twin, &standing, &found, err))
+    if (!sqlite_standing_load(arrival->sqlite, twin, &standing, &found, err))
         return false;
     if (!found)
         return true;
@@ -184,37 +192,38 @@ static bool check_key(struct arrival *arrival, struct error *err)
 static bool add_row(struct arrival *arrival, bool *added_out, struct error *err)
 {
     const struct job *job = arrival->job;
-    CLEANUP(query_done) struct query query = query_start(arrival->sqlite, SQL_JOB_ADD);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(arrival->sqlite, SQL_JOB_ADD);
 
-    query_uuid(&query, &job->id);
-    query_int(&query, arrival->queue_id);
-    query_text(&query, job->type);
-    query_int(&query, job->encoding);
-    query_int(&query, job->priority);
-    query_int(&query, due_of(arrival));
-    query_int_or_null(&query, job->run_at);
-    query_int_or_null(&query, job->timeout);
-    query_int_or_null(&query, job->max_attempts);
-    query_int_or_null(&query, job->max_stalls);
-    query_int(&query, job->attempts);
-    query_int(&query, job->stalls);
-    query_int(&query, arrival->now);
-    query_text(&query, job->key);
+    sqlite_query_uuid(&query, &job->id);
+    sqlite_query_int(&query, arrival->queue_id);
+    sqlite_query_text(&query, job->type);
+    sqlite_query_int(&query, job->encoding);
+    sqlite_query_int(&query, job->priority);
+    sqlite_query_int(&query, due_of(arrival));
+    sqlite_query_int_or_null(&query, job->run_at);
+    sqlite_query_int_or_null(&query, job->timeout);
+    sqlite_query_int_or_null(&query, job->max_attempts);
+    sqlite_query_int_or_null(&query, job->max_stalls);
+    sqlite_query_int(&query, job->attempts);
+    sqlite_query_int(&query, job->stalls);
+    sqlite_query_int(&query, arrival->now);
+    sqlite_query_text(&query, job->key);
     if (job->key != NULL || job->on_dead_depth > 0)
-        query_int(&query, job_flags_pack(job));
+        sqlite_query_int(&query, job_flags_pack(job));
     else
-        query_null(&query);
-    query_text(&query, job->idempotency_key);
+        sqlite_query_null(&query);
+    sqlite_query_text(&query, job->idempotency_key);
     bind_payload(&query, job);
-    if (!query_run(&query, err))
+    if (!sqlite_query_run(&query, err))
         return false;
-    *added_out = query_changes(&query) == 1;
+    *added_out = sqlite_query_changes(&query) == 1;
     return true;
 }
 
 static bool add_job(struct arrival *arrival, struct error *err)
 {
-    struct place place = {
+    struct sqlite_place place = {
         .queue_id = arrival->queue_id,
         .priority = arrival->job->priority,
         .due = due_of(arrival),
@@ -229,20 +238,21 @@ static bool add_job(struct arrival *arrival, struct error *err)
     place.state =
         arrival->twins.running != 0 ? JOB_BLOCKED : job_state_when_due(place.due, arrival->now);
     *arrival->enqueued = (struct enqueued){.id = arrival->job->id, .state = place.state};
-    if (!place_add(arrival->sqlite, &place, err) || !record_idempotency(arrival, err))
+    if (!sqlite_place_add(arrival->sqlite, &place, err) || !record_idempotency(arrival, err))
         return false;
     if (arrival->job->key == NULL)
         return true;
     arrival->twins.waiting = place.seq;
-    return twins_store(arrival->sqlite, arrival->queue_id, arrival->job->key, &arrival->twins, err);
+    return sqlite_twins_store(arrival->sqlite, arrival->queue_id, arrival->job->key,
+                              &arrival->twins, err);
 }
 
-bool enqueue_one(struct sqlite *sqlite, const struct job *job, usec_t now,
-                 struct enqueued *enqueued_out, struct error *err)
+bool sqlite_enqueue_one(struct sqlite *sqlite, const struct job *job, usec_t now,
+                        struct enqueued *enqueued_out, struct error *err)
 {
     struct arrival arrival = {.sqlite = sqlite, .job = job, .now = now, .enqueued = enqueued_out};
 
-    if (!queue_find_or_add(sqlite, job->queue, &arrival.queue_id, err) ||
+    if (!sqlite_queues_find_or_add(sqlite, job->queue, &arrival.queue_id, err) ||
         !check_idempotency(&arrival, err))
         return false;
     if (!arrival.answered && !check_key(&arrival, err))
@@ -254,7 +264,7 @@ static bool enqueue_all(struct sqlite *sqlite, const struct job *jobs, size_t co
                         struct enqueued *enqueued_out, struct error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        if (enqueue_one(sqlite, &jobs[i], now, &enqueued_out[i], err))
+        if (sqlite_enqueue_one(sqlite, &jobs[i], now, &enqueued_out[i], err))
             continue;
         return count == 1 ? false : error_prefix(err, "job %zu", i + 1);
     }

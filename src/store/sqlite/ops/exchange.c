@@ -8,8 +8,9 @@ static bool settle_and_reserve(struct sqlite *sqlite, const struct settlement_li
                                enum th_error_code *verdicts_out, struct job_list *jobs_out,
                                struct error *err)
 {
-    return settle_all(sqlite, finished, store_over_at(&sqlite->base, now), verdicts_out, err) &&
-           (wanted == NULL || reserve_all(sqlite, wanted, now, jobs_out, err));
+    return sqlite_settle_all(sqlite, finished, store_over_at(&sqlite->base, now), verdicts_out,
+                             err) &&
+           (wanted == NULL || sqlite_reserve_all(sqlite, wanted, now, jobs_out, err));
 }
 
 bool sqlite_exchange(struct store *store, const struct settlement_list *finished,

@@ -3,30 +3,31 @@
  */
 #include "base/cleanup.h"
 #include "store/sqlite/file/query.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/ops/ops.h"
 
-static void read_failure(struct query *query, struct arena *arena, struct job *job)
+static void read_failure(struct sqlite_query *query, struct arena *arena, struct job *job)
 {
-    job->id = column_uuid(query);
-    job->type = column_text(query, arena);
-    job->queue = column_text(query, arena);
-    job->state = (enum job_state)column_int(query);
-    job->attempts = (int)column_int(query);
-    job->max_attempts = (int)column_int(query);
-    job->last_error = column_text(query, arena);
-    job->failed_at = column_int(query);
-    job->reason = (enum job_reason)column_int(query);
+    job->id = sqlite_row_uuid(query);
+    job->type = sqlite_row_text(query, arena);
+    job->queue = sqlite_row_text(query, arena);
+    job->state = (enum job_state)sqlite_row_int(query);
+    job->attempts = (int)sqlite_row_int(query);
+    job->max_attempts = (int)sqlite_row_int(query);
+    job->last_error = sqlite_row_text(query, arena);
+    job->failed_at = sqlite_row_int(query);
+    job->reason = (enum job_reason)sqlite_row_int(query);
 }
 
 static bool read_failures(struct sqlite *sqlite, size_t limit, struct job_list *jobs_out,
                           struct error *err)
 {
     bool found;
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_FAILURES);
+    CLEANUP(sqlite_query_done) struct sqlite_query query = sqlite_query_start(sqlite, SQL_FAILURES);
 
-    query_int(&query, (int64_t)limit);
+    sqlite_query_int(&query, (int64_t)limit);
     for (;;) {
-        if (!query_row(&query, &found, err))
+        if (!sqlite_query_row(&query, &found, err))
             return false;
         if (!found)
             break;

@@ -3,6 +3,7 @@
  */
 #include "base/cleanup.h"
 #include "store/sqlite/file/query.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/ops/ops.h"
 #include "store/sqlite/parts/standing.h"
 
@@ -33,14 +34,15 @@ static bool is_watched(const struct beating *beating, int64_t seq)
 
 static bool beat_pool(struct beating *beating, bool *registered_out, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(beating->sqlite, SQL_POOL_BEAT);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(beating->sqlite, SQL_POOL_BEAT);
 
-    query_text(&query, beating->heartbeat->pool);
-    query_int(&query, beating->now);
-    query_bytes(&query, beating->heartbeat->status);
-    if (!query_run(&query, err))
+    sqlite_query_text(&query, beating->heartbeat->pool);
+    sqlite_query_int(&query, beating->now);
+    sqlite_query_bytes(&query, beating->heartbeat->status);
+    if (!sqlite_query_run(&query, err))
         return false;
-    *registered_out = query_changes(&query) == 1;
+    *registered_out = sqlite_query_changes(&query) == 1;
     return true;
 }
 
@@ -48,16 +50,17 @@ static bool beat_pool(struct beating *beating, bool *registered_out, struct erro
 static bool try_extend(struct beating *beating, int64_t seq, const struct lease_beat *lease,
                        bool *extended_out, bool *cancel_out, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(beating->sqlite, SQL_LEASE_EXTEND);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(beating->sqlite, SQL_LEASE_EXTEND);
 
-    query_int(&query, seq);
-    query_token(&query, &lease->token);
-    query_int(&query, beating->over_at);
-    query_int(&query, beating->now + beating->heartbeat->lease_for);
-    query_int_or_null(&query, lease->worker);
-    if (!query_row(&query, extended_out, err))
+    sqlite_query_int(&query, seq);
+    sqlite_query_token(&query, &lease->token);
+    sqlite_query_int(&query, beating->over_at);
+    sqlite_query_int(&query, beating->now + beating->heartbeat->lease_for);
+    sqlite_query_int_or_null(&query, lease->worker);
+    if (!sqlite_query_row(&query, extended_out, err))
         return false;
-    *cancel_out = *extended_out && !column_is_null(&query);
+    *cancel_out = *extended_out && !sqlite_row_is_null(&query);
     return true;
 }
 
@@ -66,25 +69,27 @@ static bool write_told(struct beating *beating, int64_t seq, const struct lease_
 {
     if (lease->progress_percent < 0 && lease->output.data == NULL)
         return true;
-    CLEANUP(query_done) struct query query = query_start(beating->sqlite, SQL_DETAIL_TOLD);
-    query_int(&query, seq);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(beating->sqlite, SQL_DETAIL_TOLD);
+    sqlite_query_int(&query, seq);
     if (lease->progress_percent >= 0)
-        query_int(&query, lease->progress_percent);
+        sqlite_query_int(&query, lease->progress_percent);
     else
-        query_null(&query);
-    query_text(&query, lease->progress_text);
-    query_null(&query);
-    query_bytes(&query, lease->output);
-    return query_run(&query, err) && query_on_seq(beating->sqlite, SQL_LEASE_HAS_TRACES, seq, err);
+        sqlite_query_null(&query);
+    sqlite_query_text(&query, lease->progress_text);
+    sqlite_query_null(&query);
+    sqlite_query_bytes(&query, lease->output);
+    return sqlite_query_run(&query, err) &&
+           sqlite_query_on_seq(beating->sqlite, SQL_LEASE_HAS_TRACES, seq, err);
 }
 
 static bool explain(struct beating *beating, const struct lease_beat *lease,
                     struct lease_answer *answer_out, struct error *err)
 {
-    struct standing standing;
+    struct sqlite_standing standing;
     bool found;
 
-    if (!standing_load_by_id(beating->sqlite, &lease->job, &standing, &found, err))
+    if (!sqlite_standing_load_by_id(beating->sqlite, &lease->job, &standing, &found, err))
         return false;
     answer_out->verdict = !found ? TH_E_NOT_FOUND
                                  : lease_check(standing.place.state, standing.expires_at,
@@ -103,7 +108,7 @@ static bool extend(struct beating *beating, const struct lease_beat *lease, int6
         return false;
     if (*extended_out)
         return true;
-    return standing_seq_of(beating->sqlite, &lease->job, seq_out, err) &&
+    return sqlite_standing_seq_of(beating->sqlite, &lease->job, seq_out, err) &&
            try_extend(beating, *seq_out, lease, extended_out, cancel_out, err);
 }
 
@@ -124,11 +129,11 @@ static bool beat_lease(struct beating *beating, const struct lease_beat *lease,
 /* Leases may now be shorter than they were: no queue may expect its next expiry later. */
 static bool expect_expiry(struct beating *beating, struct error *err)
 {
-    CLEANUP(query_done)
-    struct query query = query_start(beating->sqlite, SQL_QUEUES_EXPECT_EXPIRY);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(beating->sqlite, SQL_QUEUES_EXPECT_EXPIRY);
 
-    query_int(&query, beating->now + beating->heartbeat->lease_for);
-    return query_run(&query, err);
+    sqlite_query_int(&query, beating->now + beating->heartbeat->lease_for);
+    return sqlite_query_run(&query, err);
 }
 
 static bool beat_all(struct beating *beating, struct lease_answer *answers_out,
@@ -138,7 +143,8 @@ static bool beat_all(struct beating *beating, struct lease_answer *answers_out,
 
     beating->over_at = store_over_at(&beating->sqlite->base, beating->now);
     if (!beat_pool(beating, registered_out, err) ||
-        !watch_read(beating->sqlite, beating->now, &beating->watched, &beating->watched_count, err))
+        !sqlite_watch_read(beating->sqlite, beating->now, &beating->watched,
+                           &beating->watched_count, err))
         return false;
     if (heartbeat->watched_out != NULL)
         *heartbeat->watched_out = is_watched(beating, WATCH_POOLS);

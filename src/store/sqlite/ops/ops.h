@@ -13,8 +13,8 @@ bool sqlite_enqueue(struct store *store, const struct job *jobs, size_t count, u
                     struct enqueued *enqueued_out, struct error *err);
 
 /* One job, inside the caller's transaction. */
-bool enqueue_one(struct sqlite *sqlite, const struct job *job, usec_t now,
-                 struct enqueued *enqueued_out, struct error *err) MUST_CHECK;
+bool sqlite_enqueue_one(struct sqlite *sqlite, const struct job *job, usec_t now,
+                        struct enqueued *enqueued_out, struct error *err) MUST_CHECK;
 
 /* cron.c */
 bool sqlite_cron_enqueue(struct store *store, const char *name, usec_t slot, const struct job *job,
@@ -34,12 +34,14 @@ bool sqlite_exchange(struct store *store, const struct settlement_list *finished
                      struct job_list *jobs_out, struct error *err);
 
 /* settle.c: inside the caller's transaction. */
-bool settle_all(struct sqlite *sqlite, const struct settlement_list *finished, usec_t now,
-                enum th_error_code *verdicts_out, struct error *err) MUST_CHECK;
+bool sqlite_settle_all(struct sqlite *sqlite, const struct settlement_list *finished, usec_t now,
+                       enum th_error_code *verdicts_out, struct error *err) MUST_CHECK;
 
 /* reserve.c: inside the caller's transaction. */
-bool reserve_all(struct sqlite *sqlite, const struct reservation *wanted, usec_t now,
-                 struct job_list *jobs_out, struct error *err) MUST_CHECK;
+bool sqlite_reserve_all(struct sqlite *sqlite, const struct reservation *wanted, usec_t now,
+                        struct job_list *jobs_out, struct error *err) MUST_CHECK;
+
+/* held.c */
 bool sqlite_held(struct store *store, const char *pool, struct job_list *jobs_out,
                  struct error *err);
 
@@ -49,16 +51,8 @@ bool sqlite_watch(struct store *store, const struct watch *watch, usec_t until, 
 
 /* Which jobs, by their seq, somebody watches now, and perhaps the pools. The caller frees them. */
 #define WATCH_POOLS ((int64_t)0) /* no job has this number */
-bool watch_read(struct sqlite *sqlite, usec_t now, int64_t **seqs_out, size_t *count_out,
-                struct error *err) MUST_CHECK;
-
-/* reclaim.c */
-bool sqlite_reclaim(struct store *store, usec_t now, size_t limit, size_t *moved_out,
-                    struct error *err);
-
-/* At most `limit` leases of one queue that ran out; inside the caller's transaction. */
-bool reclaim_queue(struct sqlite *sqlite, int64_t queue_id, usec_t now, size_t limit,
-                   size_t *moved_out, struct error *err) MUST_CHECK;
+bool sqlite_watch_read(struct sqlite *sqlite, usec_t now, int64_t **seqs_out, size_t *count_out,
+                       struct error *err) MUST_CHECK;
 
 /* heartbeat.c */
 bool sqlite_heartbeat(struct store *store, const struct heartbeat *heartbeat, usec_t now,
@@ -67,6 +61,8 @@ bool sqlite_heartbeat(struct store *store, const struct heartbeat *heartbeat, us
 /* upkeep.c */
 bool sqlite_promote(struct store *store, enum job_state state, usec_t now, size_t limit,
                     size_t *moved_out, usec_t *next_due_out, struct error *err);
+bool sqlite_reclaim(struct store *store, usec_t now, size_t limit, size_t *moved_out,
+                    struct error *err);
 
 /* aside.c */
 bool sqlite_aside(struct store *store, const char *const *queues, size_t count,

@@ -3,21 +3,22 @@
  */
 #include "base/cleanup.h"
 #include "store/sqlite/file/query.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/ops/ops.h"
 
 #include <stdlib.h>
 
 static bool put_pool(struct sqlite *sqlite, const struct pool *pool, usec_t now, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_POOL_PUT);
+    CLEANUP(sqlite_query_done) struct sqlite_query query = sqlite_query_start(sqlite, SQL_POOL_PUT);
 
-    query_text(&query, pool->name);
-    query_text(&query, pool->host);
-    query_int_or_null(&query, pool->pid);
-    query_int(&query, pool->started_at != 0 ? pool->started_at : now);
-    query_int(&query, now);
-    query_bytes(&query, pool->status);
-    return query_run(&query, err);
+    sqlite_query_text(&query, pool->name);
+    sqlite_query_text(&query, pool->host);
+    sqlite_query_int_or_null(&query, pool->pid);
+    sqlite_query_int(&query, pool->started_at != 0 ? pool->started_at : now);
+    sqlite_query_int(&query, now);
+    sqlite_query_bytes(&query, pool->status);
+    return sqlite_query_run(&query, err);
 }
 
 bool sqlite_pool_register(struct store *store, const struct pool *pool, usec_t now,
@@ -29,43 +30,46 @@ bool sqlite_pool_register(struct store *store, const struct pool *pool, usec_t n
            sqlite_end(sqlite, put_pool(sqlite, pool, now, err), err);
 }
 
-static bool read_pools(struct query *query, struct pool_list *pools_out, struct error *err)
+static bool read_pools(struct sqlite_query *query, struct pool_list *pools_out, struct error *err)
 {
     bool found;
 
     for (;;) {
-        if (!query_row(query, &found, err))
+        if (!sqlite_query_row(query, &found, err))
             return false;
         if (!found)
             break;
         struct pool *pool = pool_list_add(pools_out);
         if (pool == NULL)
             return error_no_memory(err);
-        pool->name = column_text(query, &pools_out->arena);
-        pool->host = column_text(query, &pools_out->arena);
-        pool->pid = column_int(query);
-        pool->started_at = column_int(query);
-        pool->beat_at = column_int(query);
-        pool->status = column_bytes(query, &pools_out->arena);
+        pool->name = sqlite_row_text(query, &pools_out->arena);
+        pool->host = sqlite_row_text(query, &pools_out->arena);
+        pool->pid = sqlite_row_int(query);
+        pool->started_at = sqlite_row_int(query);
+        pool->beat_at = sqlite_row_int(query);
+        pool->status = sqlite_row_bytes(query, &pools_out->arena);
     }
     return !pools_out->arena.failed || error_no_memory(err);
 }
 
 bool sqlite_pools(struct store *store, struct pool_list *pools_out, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(sqlite_of(store), SQL_POOLS);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite_of(store), SQL_POOLS);
 
     return read_pools(&query, pools_out, err);
 }
 
 static bool remove_pool(struct sqlite *sqlite, const char *name, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_POOL_REMOVE);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_POOL_REMOVE);
 
-    query_text(&query, name);
-    if (!query_run(&query, err))
+    sqlite_query_text(&query, name);
+    if (!sqlite_query_run(&query, err))
         return false;
-    return query_changes(&query) == 1 || error_set(err, TH_E_NOT_FOUND, "no pool '%s'", name);
+    return sqlite_query_changes(&query) == 1 ||
+           error_set(err, TH_E_NOT_FOUND, "no pool '%s'", name);
 }
 
 bool sqlite_pool_remove(struct store *store, const char *name, struct error *err)
@@ -79,9 +83,10 @@ bool sqlite_pool_remove(struct store *store, const char *name, struct error *err
 static bool read_silent(struct sqlite *sqlite, usec_t before, struct pool_list *pools_out,
                         struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_POOLS_SILENT);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_POOLS_SILENT);
 
-    query_int(&query, before);
+    sqlite_query_int(&query, before);
     return read_pools(&query, pools_out, err);
 }
 
@@ -90,9 +95,10 @@ static bool remove_silent(struct sqlite *sqlite, usec_t before, struct pool_list
 {
     if (!read_silent(sqlite, before, removed_out, err))
         return false;
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_POOLS_REMOVE_SILENT);
-    query_int(&query, before);
-    return query_run(&query, err);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_POOLS_REMOVE_SILENT);
+    sqlite_query_int(&query, before);
+    return sqlite_query_run(&query, err);
 }
 
 bool sqlite_pool_remove_silent(struct store *store, usec_t before, struct pool_list *removed_out,

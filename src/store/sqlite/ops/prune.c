@@ -7,6 +7,7 @@
  */
 #include "base/cleanup.h"
 #include "store/sqlite/file/query.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/ops/ops.h"
 #include "store/sqlite/parts/ending.h"
 
@@ -34,27 +35,27 @@ struct group {
 
 /* ---- one group ---- */
 
-static bool remove_found(struct pruning *pruning, const struct group *group, struct query *query,
-                         struct error *err)
+static bool remove_found(struct pruning *pruning, const struct group *group,
+                         struct sqlite_query *query, struct error *err)
 {
-    struct place places[AT_ONCE];
+    struct sqlite_place places[AT_ONCE];
     bool traces[AT_ONCE];
     size_t count = 0;
     bool found;
 
     while (count < COUNT_OF(places)) {
-        if (!query_row(query, &found, err))
+        if (!sqlite_query_row(query, &found, err))
             return false;
         if (!found)
             break;
-        places[count] = (struct place){
-            .seq = column_int(query), .queue_id = group->queue_id, .state = group->state};
-        traces[count++] = column_int(query) != 0;
+        places[count] = (struct sqlite_place){
+            .seq = sqlite_row_int(query), .queue_id = group->queue_id, .state = group->state};
+        traces[count++] = sqlite_row_int(query) != 0;
     }
-    query_done(query);
+    sqlite_query_done(query);
     pruning->found = pruning->found || count > 0;
     for (size_t i = 0; i < count && !pruning->look; i++) {
-        if (!ending_forget(pruning->sqlite, &places[i], traces[i], err))
+        if (!sqlite_ending_forget(pruning->sqlite, &places[i], traces[i], err))
             return false;
         pruning->removed++;
     }
@@ -70,13 +71,14 @@ static bool remove_oldest(struct pruning *pruning, const struct group *group, us
     size_t seen;
 
     do {
-        CLEANUP(query_done) struct query query = query_start(pruning->sqlite, SQL_ENDED_BEFORE);
+        CLEANUP(sqlite_query_done)
+        struct sqlite_query query = sqlite_query_start(pruning->sqlite, SQL_ENDED_BEFORE);
         size_t wanted = goal - pruning->removed;
         seen = pruning->removed;
-        query_int(&query, group->state);
-        query_int(&query, group->queue_id);
-        query_int(&query, before);
-        query_int(&query, (int64_t)(wanted < AT_ONCE ? wanted : AT_ONCE));
+        sqlite_query_int(&query, group->state);
+        sqlite_query_int(&query, group->queue_id);
+        sqlite_query_int(&query, before);
+        sqlite_query_int(&query, (int64_t)(wanted < AT_ONCE ? wanted : AT_ONCE));
         if (!remove_found(pruning, group, &query, err))
             return false;
     } while (pruning->removed > seen && pruning->removed < goal);
@@ -104,8 +106,8 @@ static bool remove_surplus(struct pruning *pruning, const struct group *group, s
     size_t removed = pruning->removed - before;
     if (removed == count - pruning->keep->done_max || pruning->removed == pruning->limit)
         return true;
-    return tally_jobs(pruning->sqlite, group->queue_id, group->state, -(int64_t)(count - removed),
-                      err);
+    return sqlite_tally_jobs(pruning->sqlite, group->queue_id, group->state,
+                             -(int64_t)(count - removed), err);
 }
 
 static bool prune_group(struct pruning *pruning, const struct group *group, struct error *err)
@@ -133,16 +135,17 @@ static bool next_queue(struct pruning *pruning, struct group groups[3], bool *fo
                        struct error *err)
 {
     static const enum job_state states[] = {JOB_DONE, JOB_DEAD, JOB_CANCELLED};
-    CLEANUP(query_done) struct query query = query_start(pruning->sqlite, SQL_QUEUE_NEXT_ENDED);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(pruning->sqlite, SQL_QUEUE_NEXT_ENDED);
 
-    query_int(&query, pruning->queue_id);
-    if (!query_row(&query, found_out, err))
+    sqlite_query_int(&query, pruning->queue_id);
+    if (!sqlite_query_row(&query, found_out, err))
         return false;
     if (!*found_out)
         return true;
-    int64_t queue_id = column_int(&query);
+    int64_t queue_id = sqlite_row_int(&query);
     for (size_t i = 0; i < COUNT_OF(states); i++) {
-        int64_t count = column_int(&query);
+        int64_t count = sqlite_row_int(&query);
         groups[i] = (struct group){states[i], queue_id, count > 0 ? (size_t)count : 0};
     }
     return true;
@@ -156,22 +159,23 @@ static bool is_over(const struct pruning *pruning)
 static bool prune_records(struct pruning *pruning, struct error *err)
 {
     bool found;
-    CLEANUP(query_done)
-    struct query any = query_start(pruning->sqlite, SQL_IDEMPOTENCY_EXPIRED_ANY);
-    CLEANUP(query_done) struct query query = query_start(pruning->sqlite, SQL_IDEMPOTENCY_PRUNE);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query any = sqlite_query_start(pruning->sqlite, SQL_IDEMPOTENCY_EXPIRED_ANY);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(pruning->sqlite, SQL_IDEMPOTENCY_PRUNE);
 
     if (pruning->look) {
-        query_int(&any, pruning->now);
-        if (!query_row(&any, &found, err))
+        sqlite_query_int(&any, pruning->now);
+        if (!sqlite_query_row(&any, &found, err))
             return false;
-        pruning->found = pruning->found || column_int(&any) != 0;
+        pruning->found = pruning->found || sqlite_row_int(&any) != 0;
         return true;
     }
-    query_int(&query, pruning->now);
-    query_int(&query, (int64_t)(pruning->limit - pruning->removed));
-    if (!query_run(&query, err))
+    sqlite_query_int(&query, pruning->now);
+    sqlite_query_int(&query, (int64_t)(pruning->limit - pruning->removed));
+    if (!sqlite_query_run(&query, err))
         return false;
-    pruning->removed += (size_t)query_changes(&query);
+    pruning->removed += (size_t)sqlite_query_changes(&query);
     return true;
 }
 
@@ -210,7 +214,7 @@ bool sqlite_prune(struct store *store, const struct retention *keep, usec_t now,
         .sqlite = sqlite_of(store), .keep = keep, .now = now, .limit = limit, .look = true};
 
     *removed_out = 0;
-    companions_shrink(pruning.sqlite);
+    sqlite_companions_shrink(pruning.sqlite);
     if (!prune(&pruning, err))
         return false;
     if (!pruning.found)

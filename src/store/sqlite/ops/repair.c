@@ -19,17 +19,17 @@ struct repair {
 };
 
 /* One kind of repair on a job that exists. */
-typedef bool (*repair_one)(const struct repair *repair, struct standing *standing,
+typedef bool (*repair_one)(const struct repair *repair, struct sqlite_standing *standing,
                            enum th_error_code *verdict_out, struct error *err);
 
 static bool repair_all(const struct repair *repair, repair_one one, const struct uuid *ids,
                        size_t count, enum th_error_code *verdicts_out, struct error *err)
 {
-    struct standing standing;
+    struct sqlite_standing standing;
     bool found;
 
     for (size_t i = 0; i < count; i++) {
-        if (!standing_load_by_id(repair->sqlite, &ids[i], &standing, &found, err))
+        if (!sqlite_standing_load_by_id(repair->sqlite, &ids[i], &standing, &found, err))
             return false;
         verdicts_out[i] = found ? TH_OK : TH_E_NOT_FOUND;
         if (found && !one(repair, &standing, &verdicts_out[i], err))
@@ -49,17 +49,18 @@ static bool run_repair(const struct repair *repair, repair_one one, const struct
 
 static bool request_cancel(const struct repair *repair, int64_t seq, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(repair->sqlite, SQL_LEASE_REQUEST_CANCEL);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(repair->sqlite, SQL_LEASE_REQUEST_CANCEL);
 
-    query_int(&query, seq);
-    query_int(&query, repair->now);
-    return query_run(&query, err);
+    sqlite_query_int(&query, seq);
+    sqlite_query_int(&query, repair->now);
+    return sqlite_query_run(&query, err);
 }
 
-static bool cancel_one(const struct repair *repair, struct standing *standing,
+static bool cancel_one(const struct repair *repair, struct sqlite_standing *standing,
                        enum th_error_code *verdict_out, struct error *err)
 {
-    struct ending ending = {.state = JOB_CANCELLED};
+    struct sqlite_ending ending = {.state = JOB_CANCELLED};
 
     if (!job_state_allows(standing->place.state, EVENT_CANCEL)) {
         *verdict_out = TH_E_CONFLICT;
@@ -67,9 +68,9 @@ static bool cancel_one(const struct repair *repair, struct standing *standing,
     }
     if (standing->place.state == JOB_RUNNING)
         return request_cancel(repair, standing->place.seq, err);
-    return place_remove(repair->sqlite, &standing->place, err) &&
-           ending_write(repair->sqlite, standing, &ending, repair->now, err) &&
-           twins_waiting_left(repair->sqlite, standing, err);
+    return sqlite_place_remove(repair->sqlite, &standing->place, err) &&
+           sqlite_ending_write(repair->sqlite, standing, &ending, repair->now, err) &&
+           sqlite_twins_waiting_left(repair->sqlite, standing, err);
 }
 
 bool sqlite_cancel(struct store *store, const struct uuid *ids, size_t count, usec_t now,
@@ -84,17 +85,18 @@ bool sqlite_cancel(struct store *store, const struct uuid *ids, size_t count, us
 
 static bool hasten_row(const struct repair *repair, int64_t seq, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(repair->sqlite, SQL_JOB_HASTEN);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(repair->sqlite, SQL_JOB_HASTEN);
 
-    query_int(&query, seq);
-    query_int(&query, repair->now);
-    return query_run(&query, err);
+    sqlite_query_int(&query, seq);
+    sqlite_query_int(&query, repair->now);
+    return sqlite_query_run(&query, err);
 }
 
-static bool run_one(const struct repair *repair, struct standing *standing,
+static bool run_one(const struct repair *repair, struct sqlite_standing *standing,
                     enum th_error_code *verdict_out, struct error *err)
 {
-    struct place *place = &standing->place;
+    struct sqlite_place *place = &standing->place;
 
     if (place->state == JOB_READY)
         return true;
@@ -102,11 +104,11 @@ static bool run_one(const struct repair *repair, struct standing *standing,
         *verdict_out = TH_E_CONFLICT;
         return true;
     }
-    if (!place_remove(repair->sqlite, place, err))
+    if (!sqlite_place_remove(repair->sqlite, place, err))
         return false;
     place->due = repair->now;
     place->state = JOB_READY;
-    return hasten_row(repair, place->seq, err) && place_add(repair->sqlite, place, err);
+    return hasten_row(repair, place->seq, err) && sqlite_place_add(repair->sqlite, place, err);
 }
 
 bool sqlite_run_now(struct store *store, const struct uuid *ids, size_t count, usec_t now,
@@ -119,45 +121,46 @@ bool sqlite_run_now(struct store *store, const struct uuid *ids, size_t count, u
 
 /* ---- requeue ---- */
 
-static bool revive_row(const struct repair *repair, const struct standing *standing,
+static bool revive_row(const struct repair *repair, const struct sqlite_standing *standing,
                        struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(repair->sqlite, SQL_JOB_REVIVE);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(repair->sqlite, SQL_JOB_REVIVE);
 
-    query_int(&query, standing->place.seq);
-    query_int(&query, standing->place.due);
-    query_int_or_null(&query, repair->run_at);
-    query_int(&query, standing->executions);
-    return query_run(&query, err) &&
-           query_on_seq(repair->sqlite, SQL_DETAIL_FORGIVE, standing->place.seq, err);
+    sqlite_query_int(&query, standing->place.seq);
+    sqlite_query_int(&query, standing->place.due);
+    sqlite_query_int_or_null(&query, repair->run_at);
+    sqlite_query_int(&query, standing->executions);
+    return sqlite_query_run(&query, err) &&
+           sqlite_query_on_seq(repair->sqlite, SQL_DETAIL_FORGIVE, standing->place.seq, err);
 }
 
 /* Behind a running twin it would be blocked, and merged into that if it comes back: one of another
  * type cannot be. */
-static bool may_wait(const struct repair *repair, const struct standing *standing,
-                     const struct twins *twins, bool *may_out, struct error *err)
+static bool may_wait(const struct repair *repair, const struct sqlite_standing *standing,
+                     const struct sqlite_twins *twins, bool *may_out, struct error *err)
 {
-    struct standing running;
+    struct sqlite_standing running;
     bool found = false;
 
     *may_out = twins->waiting == 0;
     if (twins->running != 0 &&
-        !standing_load(repair->sqlite, twins->running, &running, &found, err))
+        !sqlite_standing_load(repair->sqlite, twins->running, &running, &found, err))
         return false;
     if (found && strcmp(running.type, standing->type) != 0)
         *may_out = false;
     return true;
 }
 
-static bool requeue_one(const struct repair *repair, struct standing *standing,
+static bool requeue_one(const struct repair *repair, struct sqlite_standing *standing,
                         enum th_error_code *verdict_out, struct error *err)
 {
-    struct place *place = &standing->place;
-    struct twins twins = {0};
+    struct sqlite_place *place = &standing->place;
+    struct sqlite_twins twins = {0};
     bool may;
 
     if (standing->key[0] != '\0' &&
-        !twins_load(repair->sqlite, place->queue_id, standing->key, &twins, err))
+        !sqlite_twins_load(repair->sqlite, place->queue_id, standing->key, &twins, err))
         return false;
     if (!may_wait(repair, standing, &twins, &may, err))
         return false;
@@ -165,15 +168,15 @@ static bool requeue_one(const struct repair *repair, struct standing *standing,
         *verdict_out = TH_E_CONFLICT;
         return true;
     }
-    if (!ending_leave(repair->sqlite, place, err))
+    if (!sqlite_ending_leave(repair->sqlite, place, err))
         return false;
     place->due = repair->run_at != 0 ? repair->run_at : repair->now;
     place->state = twins.running != 0 ? JOB_BLOCKED : job_state_when_due(place->due, repair->now);
-    if (!revive_row(repair, standing, err) || !place_add(repair->sqlite, place, err))
+    if (!revive_row(repair, standing, err) || !sqlite_place_add(repair->sqlite, place, err))
         return false;
     twins.waiting = place->seq;
     return standing->key[0] == '\0' ||
-           twins_store(repair->sqlite, place->queue_id, standing->key, &twins, err);
+           sqlite_twins_store(repair->sqlite, place->queue_id, standing->key, &twins, err);
 }
 
 bool sqlite_requeue(struct store *store, const struct uuid *ids, size_t count, usec_t run_at,
@@ -188,13 +191,14 @@ bool sqlite_requeue(struct store *store, const struct uuid *ids, size_t count, u
 
 static bool free_idempotency(const struct repair *repair, const struct uuid *id, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(repair->sqlite, SQL_IDEMPOTENCY_FREE);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(repair->sqlite, SQL_IDEMPOTENCY_FREE);
 
-    query_uuid(&query, id);
-    return query_run(&query, err);
+    sqlite_query_uuid(&query, id);
+    return sqlite_query_run(&query, err);
 }
 
-static bool remove_one(const struct repair *repair, struct standing *standing,
+static bool remove_one(const struct repair *repair, struct sqlite_standing *standing,
                        enum th_error_code *verdict_out, struct error *err)
 {
     if (!job_state_allows(standing->place.state, EVENT_REMOVE)) {
@@ -202,7 +206,7 @@ static bool remove_one(const struct repair *repair, struct standing *standing,
         return true;
     }
     return free_idempotency(repair, &standing->id, err) &&
-           ending_forget(repair->sqlite, &standing->place, true, err);
+           sqlite_ending_forget(repair->sqlite, &standing->place, true, err);
 }
 
 bool sqlite_remove(struct store *store, const struct uuid *ids, size_t count,
@@ -220,14 +224,15 @@ static bool set_paused(struct sqlite *sqlite, const char *queue, usec_t paused_a
 {
     int64_t queue_id;
 
-    if (!queue_find_or_add(sqlite, queue, &queue_id, err))
+    if (!sqlite_queues_find_or_add(sqlite, queue, &queue_id, err))
         return false;
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_QUEUE_SET_PAUSED);
-    query_int(&query, queue_id);
-    query_int_or_null(&query, paused_at);
-    query_text(&query, by);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_QUEUE_SET_PAUSED);
+    sqlite_query_int(&query, queue_id);
+    sqlite_query_int_or_null(&query, paused_at);
+    sqlite_query_text(&query, by);
     sqlite->ring = paused_at == 0; /* its jobs may be reserved again */
-    return query_run(&query, err);
+    return sqlite_query_run(&query, err);
 }
 
 bool sqlite_set_paused(struct store *store, const char *queue, usec_t paused_at, const char *by,
@@ -244,12 +249,13 @@ bool sqlite_set_paused(struct store *store, const char *queue, usec_t paused_at,
 static bool hide_queue(struct sqlite *sqlite, int64_t queue_id, enum th_error_code *verdict_out,
                        struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_QUEUE_HIDE);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_QUEUE_HIDE);
 
-    query_int(&query, queue_id);
-    if (!query_run(&query, err))
+    sqlite_query_int(&query, queue_id);
+    if (!sqlite_query_run(&query, err))
         return false;
-    *verdict_out = query_changes(&query) == 1 ? TH_OK : TH_E_CONFLICT;
+    *verdict_out = sqlite_query_changes(&query) == 1 ? TH_OK : TH_E_CONFLICT;
     return true;
 }
 
@@ -259,7 +265,7 @@ bool sqlite_hide_queue(struct store *store, const char *queue, enum th_error_cod
     struct sqlite *sqlite = sqlite_of(store);
     int64_t queue_id;
 
-    if (!queue_find(sqlite, queue, &queue_id, err))
+    if (!sqlite_queues_find(sqlite, queue, &queue_id, err))
         return false;
     *verdict_out = TH_E_NOT_FOUND;
     return queue_id == 0 ||

@@ -6,10 +6,12 @@
  * over a tree that changes under it.
  */
 #include "base/cleanup.h"
-#include "store/sqlite/codec/row.h"
+#include "store/sqlite/codec/reserved.h"
 #include "store/sqlite/file/query.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/ops/ops.h"
 #include "store/sqlite/parts/limits.h"
+#include "store/sqlite/parts/reclaim.h"
 #include "store/sqlite/parts/twins.h"
 
 #include <limits.h>
@@ -21,7 +23,7 @@
 #define TYPE_COLUMN 2 /* of reserve_pick */
 
 /* Looks at the row where it lies: of a job that is not wanted nothing else is read. */
-static bool type_is_wanted(const struct reservation *wanted, const struct query *query)
+static bool type_is_wanted(const struct reservation *wanted, const struct sqlite_query *query)
 {
     if (wanted->types == NULL)
         return true;
@@ -44,16 +46,17 @@ static bool load_queue(struct sqlite *sqlite, int64_t queue_id, struct queue_row
                        struct error *err)
 {
     bool found;
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_QUEUE_LOAD);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_QUEUE_LOAD);
 
-    query_int(&query, queue_id);
-    if (!query_row(&query, &found, err))
+    sqlite_query_int(&query, queue_id);
+    if (!sqlite_query_row(&query, &found, err))
         return false;
-    row_out->paused = !column_is_null(&query);
-    column_skip(&query);
-    row_out->next_expiry = column_is_null(&query) ? USEC_MAX : column_int(&query);
-    row_out->spent_until = column_int(&query);
-    row_out->awaited = column_int(&query) != 0;
+    row_out->paused = !sqlite_row_is_null(&query);
+    sqlite_row_skip(&query);
+    row_out->next_expiry = sqlite_row_is_null(&query) ? USEC_MAX : sqlite_row_int(&query);
+    row_out->spent_until = sqlite_row_int(&query);
+    row_out->awaited = sqlite_row_int(&query) != 0;
     return true;
 }
 
@@ -63,12 +66,13 @@ static bool pick(struct sqlite *sqlite, const struct reservation *wanted, int64_
 {
     size_t goal = jobs_out->count + max;
     bool found;
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_RESERVE_PICK);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_RESERVE_PICK);
 
-    query_int(&query, queue_id);
-    query_int(&query, wanted->types == NULL ? (int64_t)max : -1);
+    sqlite_query_int(&query, queue_id);
+    sqlite_query_int(&query, wanted->types == NULL ? (int64_t)max : -1);
     while (jobs_out->count < goal) {
-        if (!query_row(&query, &found, err))
+        if (!sqlite_query_row(&query, &found, err))
             return false;
         if (!found)
             break;
@@ -77,7 +81,7 @@ static bool pick(struct sqlite *sqlite, const struct reservation *wanted, int64_
         struct job *job = job_list_add(jobs_out);
         if (job == NULL)
             return error_no_memory(err);
-        row_read_reserved(&query, &jobs_out->arena, job);
+        sqlite_reserved_read(&query, &jobs_out->arena, job);
     }
     return !jobs_out->arena.failed || error_no_memory(err);
 }
@@ -85,9 +89,9 @@ static bool pick(struct sqlite *sqlite, const struct reservation *wanted, int64_
 static bool mark_twin_running(struct sqlite *sqlite, int64_t queue_id, const struct job *job,
                               struct error *err)
 {
-    struct twins twins = {.running = job->ref};
+    struct sqlite_twins twins = {.running = job->ref};
 
-    return job->key == NULL || twins_store(sqlite, queue_id, job->key, &twins, err);
+    return job->key == NULL || sqlite_twins_store(sqlite, queue_id, job->key, &twins, err);
 }
 
 /* A job that ran before has rows in other tables, and one with a key has a twin: its ack cannot
@@ -97,32 +101,32 @@ static bool has_traces(const struct job *job)
     return job->key != NULL || job->executions > 0 || job->stalls > 0 || job->attempts > 0;
 }
 
-static bool move(struct query *leave, struct query *lease, int64_t queue_id, struct job *job,
-                 struct error *err)
+static bool move(struct sqlite_query *leave, struct sqlite_query *lease, int64_t queue_id,
+                 struct job *job, struct error *err)
 {
     bool traces = has_traces(job);
 
-    query_again(leave);
-    query_int(leave, queue_id);
-    query_int(leave, job->priority);
-    query_int(leave, job->due);
-    query_int(leave, job->ref);
-    if (!query_run(leave, err))
+    sqlite_query_again(leave);
+    sqlite_query_int(leave, queue_id);
+    sqlite_query_int(leave, job->priority);
+    sqlite_query_int(leave, job->due);
+    sqlite_query_int(leave, job->ref);
+    if (!sqlite_query_run(leave, err))
         return false;
     job->executions++;
-    query_again(lease);
-    query_int(lease, job->ref);
-    query_int(lease, queue_id);
-    query_int(lease, job->executions);
-    query_token(lease, &job->token);
-    query_int(lease, job->expires_at);
-    query_text(lease, job->pool);
-    query_int(lease, job->started_at);
-    query_int(lease, traces);
-    return query_run(lease, err);
+    sqlite_query_again(lease);
+    sqlite_query_int(lease, job->ref);
+    sqlite_query_int(lease, queue_id);
+    sqlite_query_int(lease, job->executions);
+    sqlite_query_token(lease, &job->token);
+    sqlite_query_int(lease, job->expires_at);
+    sqlite_query_text(lease, job->pool);
+    sqlite_query_int(lease, job->started_at);
+    sqlite_query_int(lease, traces);
+    return sqlite_query_run(lease, err);
 }
 
-/* One call of reserve_all(). */
+/* One call of sqlite_reserve_all(). */
 struct reserving {
     struct sqlite *sqlite;
     const struct reservation *wanted;
@@ -136,13 +140,15 @@ struct reserving {
 static bool move_all(const struct reserving *reserving, int64_t queue_id, const char *queue,
                      size_t from, struct error *err)
 {
-    CLEANUP(query_done) struct query leave = query_start(reserving->sqlite, SQL_READY_REMOVE);
-    CLEANUP(query_done) struct query lease = query_start(reserving->sqlite, SQL_LEASE_ADD);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query leave = sqlite_query_start(reserving->sqlite, SQL_READY_REMOVE);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query lease = sqlite_query_start(reserving->sqlite, SQL_LEASE_ADD);
     const char *name = arena_text(&reserving->jobs->arena, queue);
     const int64_t count = (int64_t)(reserving->jobs->count - from);
 
-    if (!tally_jobs(reserving->sqlite, queue_id, JOB_READY, -count, err) ||
-        !tally_jobs(reserving->sqlite, queue_id, JOB_RUNNING, count, err))
+    if (!sqlite_tally_jobs(reserving->sqlite, queue_id, JOB_READY, -count, err) ||
+        !sqlite_tally_jobs(reserving->sqlite, queue_id, JOB_RUNNING, count, err))
         return false;
     for (size_t i = from; i < reserving->jobs->count; i++) {
         struct job *job = &reserving->jobs->items[i];
@@ -162,11 +168,12 @@ static bool move_all(const struct reserving *reserving, int64_t queue_id, const 
 /* No lease of this queue ends before `moment`, as far as the queue's row is concerned. */
 static bool expect_expiry(struct sqlite *sqlite, int64_t queue_id, usec_t moment, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_QUEUE_EXPECTS_EXPIRY);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_QUEUE_EXPECTS_EXPIRY);
 
-    query_int(&query, queue_id);
-    query_int(&query, moment);
-    return query_run(&query, err);
+    sqlite_query_int(&query, queue_id);
+    sqlite_query_int(&query, moment);
+    return sqlite_query_run(&query, err);
 }
 
 /* At most `max` jobs of the queue get their leases. */
@@ -186,44 +193,46 @@ static bool take(const struct reserving *reserving, int64_t queue_id, const char
            expect_expiry(sqlite, queue_id, reserving->now + reserving->wanted->lease_for, err);
 }
 
-static bool take_share(const struct reserving *reserving, struct limits *limits,
+static bool take_share(const struct reserving *reserving, struct sqlite_limits *limits,
                        struct share_limit *limit_out, struct error *err)
 {
     const size_t from = reserving->jobs->count;
 
-    return limits_load(reserving->sqlite, limits, err) &&
-           take(reserving, limits->queue_id, limits->share->queue, limits_max(limits), err) &&
-           limits_apply(reserving->sqlite, limits, reserving->jobs->count - from, limit_out, err);
+    return sqlite_limits_load(reserving->sqlite, limits, err) &&
+           take(reserving, limits->queue_id, limits->share->queue, sqlite_limits_max(limits),
+                err) &&
+           sqlite_limits_apply(reserving->sqlite, limits, reserving->jobs->count - from, limit_out,
+                               err);
 }
 
 static bool reserve_share(const struct reserving *reserving, const struct queue_share *share,
                           struct share_limit *limit_out, struct error *err)
 {
     struct sqlite *sqlite = reserving->sqlite;
-    struct limits limits = {.share = share, .now = reserving->now};
+    struct sqlite_limits limits = {.share = share, .now = reserving->now};
     const usec_t over_at = store_over_at(&sqlite->base, reserving->now);
     struct queue_row row;
     size_t reclaimed;
 
     if (limit_out != NULL)
         *limit_out = (struct share_limit){0};
-    if (!queue_find(sqlite, share->queue, &limits.queue_id, err))
+    if (!sqlite_queues_find(sqlite, share->queue, &limits.queue_id, err))
         return false;
     if (limits.queue_id == 0 || share->max == 0)
         return true;
     if (!load_queue(sqlite, limits.queue_id, &row, err))
         return false;
     if (row.next_expiry <= over_at &&
-        !reclaim_queue(sqlite, limits.queue_id, over_at, RECLAIM_BATCH, &reclaimed, err))
+        !sqlite_reclaim_queue(sqlite, limits.queue_id, over_at, RECLAIM_BATCH, &reclaimed, err))
         return false;
     if (!row.awaited)
-        vacancy_forget(sqlite, limits.queue_id); /* saves the look at its row */
+        sqlite_vacancy_forget(sqlite, limits.queue_id); /* saves the look at its row */
     limits.spent_until = row.spent_until;
     return row.paused || take_share(reserving, &limits, limit_out, err);
 }
 
-bool reserve_all(struct sqlite *sqlite, const struct reservation *wanted, usec_t now,
-                 struct job_list *jobs_out, struct error *err)
+bool sqlite_reserve_all(struct sqlite *sqlite, const struct reservation *wanted, usec_t now,
+                        struct job_list *jobs_out, struct error *err)
 {
     struct reserving reserving = {
         .sqlite = sqlite,
@@ -238,34 +247,6 @@ bool reserve_all(struct sqlite *sqlite, const struct reservation *wanted, usec_t
         struct share_limit *limit = wanted->limits_out != NULL ? &wanted->limits_out[i] : NULL;
         if (!reserve_share(&reserving, &wanted->queues[i], limit, err))
             return false;
-    }
-    return !jobs_out->arena.failed || error_no_memory(err);
-}
-
-bool sqlite_held(struct store *store, const char *pool, struct job_list *jobs_out,
-                 struct error *err)
-{
-    bool found;
-    CLEANUP(query_done) struct query query = query_start(sqlite_of(store), SQL_HELD);
-
-    query_text(&query, pool);
-    for (;;) {
-        if (!query_row(&query, &found, err))
-            return false;
-        if (!found)
-            break;
-        struct job *job = job_list_add(jobs_out);
-        if (job == NULL)
-            return error_no_memory(err);
-        row_read_reserved(&query, &jobs_out->arena, job);
-        job->queue = column_text(&query, &jobs_out->arena);
-        job->token = column_token(&query);
-        job->expires_at = column_int(&query);
-        job->started_at = column_int(&query);
-        job->worker = (int)column_int(&query);
-        job->cancel_requested_at = column_int(&query);
-        job->pool = arena_text(&jobs_out->arena, pool);
-        job->state = JOB_RUNNING;
     }
     return !jobs_out->arena.failed || error_no_memory(err);
 }

@@ -24,16 +24,16 @@ struct settling {
 static bool take_plain_lease(struct settling *settling, const struct settlement *settlement,
                              int64_t queue_id, bool *taken_out, struct error *err)
 {
-    CLEANUP(query_done)
-    struct query query = query_start(settling->sqlite, SQL_LEASE_TAKE_PLAIN);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(settling->sqlite, SQL_LEASE_TAKE_PLAIN);
 
-    query_int(&query, settlement->ref);
-    query_int(&query, queue_id);
-    query_token(&query, &settlement->token);
-    query_int(&query, settling->now);
-    if (!query_run(&query, err))
+    sqlite_query_int(&query, settlement->ref);
+    sqlite_query_int(&query, queue_id);
+    sqlite_query_token(&query, &settlement->token);
+    sqlite_query_int(&query, settling->now);
+    if (!sqlite_query_run(&query, err))
         return false;
-    *taken_out = query_changes(&query) == 1;
+    *taken_out = sqlite_query_changes(&query) == 1;
     return true;
 }
 
@@ -51,12 +51,12 @@ static bool is_plain(const struct settlement *settlement)
            !settlement_tells(settlement) && (settlement->forget || tells_all(settlement));
 }
 
-/* The row that ending_write() would write for a first execution. */
+/* The row that sqlite_ending_write() would write for a first execution. */
 static bool write_plain_end(struct settling *settling, const struct settlement *settlement,
                             int64_t queue_id, struct error *err)
 {
     const struct job_run *run = &settlement->run;
-    struct standing standing = {
+    struct sqlite_standing standing = {
         .place = {.seq = settlement->ref, .queue_id = queue_id},
         .executions = 1,
         .has_token = true,
@@ -64,7 +64,7 @@ static bool write_plain_end(struct settling *settling, const struct settlement *
         .worker = run->worker,
         .started_at = run->started_at,
     };
-    struct ending ending = {
+    struct sqlite_ending ending = {
         .state = JOB_DONE,
         .settled = true,
         .is_plain = true,
@@ -73,7 +73,7 @@ static bool write_plain_end(struct settling *settling, const struct settlement *
     };
 
     snprintf(standing.pool, sizeof(standing.pool), "%s", run->pool);
-    return ending_write(settling->sqlite, &standing, &ending, settling->now, err);
+    return sqlite_ending_write(settling->sqlite, &standing, &ending, settling->now, err);
 }
 
 static bool settle_plain(struct settling *settling, const struct settlement *settlement,
@@ -84,7 +84,7 @@ static bool settle_plain(struct settling *settling, const struct settlement *set
     *settled_out = false;
     if (!is_plain(settlement))
         return true;
-    if (!queue_find(settling->sqlite, settlement->queue, &queue_id, err))
+    if (!sqlite_queues_find(settling->sqlite, settlement->queue, &queue_id, err))
         return false;
     if (queue_id == 0)
         return true;
@@ -92,17 +92,18 @@ static bool settle_plain(struct settling *settling, const struct settlement *set
         return false;
     if (!*settled_out)
         return true;
-    if (!tally_executions(settling->sqlite, queue_id, 1, 0, err) ||
-        !tally_jobs(settling->sqlite, queue_id, JOB_RUNNING, -1, err) ||
-        !vacancy_note(settling->sqlite, queue_id, err))
+    if (!sqlite_tally_executions(settling->sqlite, queue_id, 1, 0, err) ||
+        !sqlite_tally_jobs(settling->sqlite, queue_id, JOB_RUNNING, -1, err) ||
+        !sqlite_vacancy_note(settling->sqlite, queue_id, err))
         return false;
-    return settlement->forget ? query_on_seq(settling->sqlite, SQL_JOB_REMOVE, settlement->ref, err)
-                              : write_plain_end(settling, settlement, queue_id, err);
+    return settlement->forget
+               ? sqlite_query_on_seq(settling->sqlite, SQL_JOB_REMOVE, settlement->ref, err)
+               : write_plain_end(settling, settlement, queue_id, err);
 }
 
 /* ---- the long way ---- */
 
-static enum th_error_code judge(const struct standing *standing,
+static enum th_error_code judge(const struct sqlite_standing *standing,
                                 const struct settlement *settlement, usec_t now, bool *repeated_out)
 {
     *repeated_out = job_state_has_ended(standing->place.state) &&
@@ -115,42 +116,44 @@ static enum th_error_code judge(const struct standing *standing,
                        &standing->token, &settlement->token, now);
 }
 
-static bool write_failure(struct settling *settling, const struct standing *standing,
+static bool write_failure(struct settling *settling, const struct sqlite_standing *standing,
                           const struct settlement *settlement, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(settling->sqlite, SQL_DETAIL_FAILED);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(settling->sqlite, SQL_DETAIL_FAILED);
 
-    query_int(&query, standing->place.seq);
-    query_text(&query, settlement->error);
-    query_int(&query, settling->now);
-    query_int_or_null(&query, settlement->reason);
+    sqlite_query_int(&query, standing->place.seq);
+    sqlite_query_text(&query, settlement->error);
+    sqlite_query_int(&query, settling->now);
+    sqlite_query_int_or_null(&query, settlement->reason);
     if (settlement->run.exit_code != JOB_NO_EXIT_CODE && settlement->has_run)
-        query_int(&query, settlement->run.exit_code);
+        sqlite_query_int(&query, settlement->run.exit_code);
     else
-        query_null(&query);
-    query_int_or_null(&query, settlement->has_run ? settlement->run.signal : 0);
-    return query_run(&query, err);
+        sqlite_query_null(&query);
+    sqlite_query_int_or_null(&query, settlement->has_run ? settlement->run.signal : 0);
+    return sqlite_query_run(&query, err);
 }
 
-static bool write_told(struct settling *settling, const struct standing *standing,
+static bool write_told(struct settling *settling, const struct sqlite_standing *standing,
                        const struct settlement *settlement, struct error *err)
 {
     if (!settlement_tells(settlement))
         return true;
-    CLEANUP(query_done) struct query query = query_start(settling->sqlite, SQL_DETAIL_TOLD);
-    query_int(&query, standing->place.seq);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(settling->sqlite, SQL_DETAIL_TOLD);
+    sqlite_query_int(&query, standing->place.seq);
     if (settlement->has_progress)
-        query_int(&query, settlement->progress_percent);
+        sqlite_query_int(&query, settlement->progress_percent);
     else
-        query_null(&query);
-    query_text(&query, settlement->has_progress ? settlement->progress_text : NULL);
-    query_bytes(&query, settlement->result);
-    query_bytes(&query, settlement->output);
-    return query_run(&query, err);
+        sqlite_query_null(&query);
+    sqlite_query_text(&query, settlement->has_progress ? settlement->progress_text : NULL);
+    sqlite_query_bytes(&query, settlement->result);
+    sqlite_query_bytes(&query, settlement->output);
+    return sqlite_query_run(&query, err);
 }
 
 /* What is kept of the execution itself. The last run of a done job lies in its `ended` row. */
-static bool write_traces(struct settling *settling, const struct standing *standing,
+static bool write_traces(struct settling *settling, const struct sqlite_standing *standing,
                          const struct settlement *settlement, enum run_outcome outcome,
                          struct error *err)
 {
@@ -161,25 +164,25 @@ static bool write_traces(struct settling *settling, const struct standing *stand
     return (!failed || write_failure(settling, standing, settlement, err)) &&
            write_told(settling, standing, settlement, err) &&
            (!settlement->has_run || settlement->kind == SETTLE_ACK ||
-            leaving_record_run(settling->sqlite, standing, &run, err));
+            sqlite_leaving_record_run(settling->sqlite, standing, &run, err));
 }
 
-static bool end_job(struct settling *settling, const struct standing *standing,
+static bool end_job(struct settling *settling, const struct sqlite_standing *standing,
                     const struct settlement *settlement, enum job_state state, struct error *err)
 {
-    struct ending ending = {
+    struct sqlite_ending ending = {
         .state = state,
         .settled = true,
         .ended_by = settlement->kind,
         .run = settlement->has_run && state == JOB_DONE ? &settlement->run : NULL,
     };
 
-    if (!leaving_end(settling->sqlite, standing, &ending, settling->now, err))
+    if (!sqlite_leaving_end(settling->sqlite, standing, &ending, settling->now, err))
         return false;
     if (state == JOB_DONE && settlement->forget) {
-        const struct place place = {
+        const struct sqlite_place place = {
             .seq = standing->place.seq, .queue_id = standing->place.queue_id, .state = state};
-        return ending_forget(settling->sqlite, &place, true, err);
+        return sqlite_ending_forget(settling->sqlite, &place, true, err);
     }
     return write_traces(
         settling, standing, settlement,
@@ -187,7 +190,7 @@ static bool end_job(struct settling *settling, const struct standing *standing,
 }
 
 /* Asked to cancel: whatever it was settled as, it is not dead and has no reason for it. */
-static bool stop_job(struct settling *settling, const struct standing *standing,
+static bool stop_job(struct settling *settling, const struct sqlite_standing *standing,
                      const struct settlement *settlement, struct error *err)
 {
     struct settlement stopped = *settlement;
@@ -196,7 +199,7 @@ static bool stop_job(struct settling *settling, const struct standing *standing,
     return end_job(settling, standing, &stopped, JOB_CANCELLED, err);
 }
 
-static bool fail_job(struct settling *settling, const struct standing *standing,
+static bool fail_job(struct settling *settling, const struct sqlite_standing *standing,
                      const struct settlement *settlement, struct error *err)
 {
     struct enqueued enqueued;
@@ -208,10 +211,10 @@ static bool fail_job(struct settling *settling, const struct standing *standing,
     struct job on_dead = *settlement->on_dead;
     if (!idempotency_key_counts(on_dead.idempotency_key))
         on_dead.idempotency_key = NULL; /* as store_enqueue() does with what it is handed */
-    return enqueue_one(settling->sqlite, &on_dead, settling->now, &enqueued, err);
+    return sqlite_enqueue_one(settling->sqlite, &on_dead, settling->now, &enqueued, err);
 }
 
-static bool return_job(struct settling *settling, struct standing *standing,
+static bool return_job(struct settling *settling, struct sqlite_standing *standing,
                        const struct settlement *settlement, enum job_state later, struct error *err)
 {
     enum job_state state = JOB_READY;
@@ -229,10 +232,10 @@ static bool return_job(struct settling *settling, struct standing *standing,
         if (job_state_when_due(standing->place.due, settling->now) != JOB_READY)
             state = later;
     }
-    return leaving_return(settling->sqlite, standing, state, settling->now, err);
+    return sqlite_leaving_return(settling->sqlite, standing, state, settling->now, err);
 }
 
-static bool carry_out(struct settling *settling, struct standing *standing,
+static bool carry_out(struct settling *settling, struct sqlite_standing *standing,
                       const struct settlement *settlement, struct error *err)
 {
     if (standing->cancel_requested_at != 0 && settlement->kind != SETTLE_ACK)
@@ -255,7 +258,7 @@ static bool carry_out(struct settling *settling, struct standing *standing,
 }
 
 /* The execution itself knows better than the lease who ran it and from when on. */
-static void take_run(struct standing *standing, const struct settlement *settlement)
+static void take_run(struct sqlite_standing *standing, const struct settlement *settlement)
 {
     if (settlement->counts)
         standing->attempts++;
@@ -270,7 +273,7 @@ static void take_run(struct standing *standing, const struct settlement *settlem
 static bool settle_one(struct settling *settling, const struct settlement *settlement,
                        enum th_error_code *verdict_out, struct error *err)
 {
-    struct standing standing;
+    struct sqlite_standing standing;
     bool found, settled, repeated;
 
     *verdict_out = TH_OK;
@@ -278,20 +281,20 @@ static bool settle_one(struct settling *settling, const struct settlement *settl
         return false;
     if (settled)
         return true;
-    if (!standing_load_by_ref(settling->sqlite, settlement->ref, &settlement->job, &standing,
-                              &found, err))
+    if (!sqlite_standing_load_by_ref(settling->sqlite, settlement->ref, &settlement->job, &standing,
+                                     &found, err))
         return false;
     *verdict_out = found ? judge(&standing, settlement, settling->now, &repeated) : TH_E_NOT_FOUND;
     if (*verdict_out != TH_OK || repeated)
         return true;
     take_run(&standing, settlement);
-    return tally_executions(settling->sqlite, standing.place.queue_id,
-                            settlement->kind == SETTLE_ACK, settlement->counts, err) &&
+    return sqlite_tally_executions(settling->sqlite, standing.place.queue_id,
+                                   settlement->kind == SETTLE_ACK, settlement->counts, err) &&
            carry_out(settling, &standing, settlement, err);
 }
 
-bool settle_all(struct sqlite *sqlite, const struct settlement_list *finished, usec_t now,
-                enum th_error_code *verdicts_out, struct error *err)
+bool sqlite_settle_all(struct sqlite *sqlite, const struct settlement_list *finished, usec_t now,
+                       enum th_error_code *verdicts_out, struct error *err)
 {
     struct settling settling = {.sqlite = sqlite, .now = now};
 

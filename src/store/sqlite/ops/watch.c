@@ -6,6 +6,7 @@
  */
 #include "base/cleanup.h"
 #include "store/sqlite/file/query.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/ops/ops.h"
 #include "store/sqlite/parts/standing.h"
 
@@ -13,19 +14,21 @@
 
 static bool put(struct sqlite *sqlite, int64_t seq, usec_t until, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_WATCH_PUT);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_WATCH_PUT);
 
-    query_int(&query, seq);
-    query_int(&query, until);
-    return query_run(&query, err);
+    sqlite_query_int(&query, seq);
+    sqlite_query_int(&query, until);
+    return sqlite_query_run(&query, err);
 }
 
 static bool sweep(struct sqlite *sqlite, usec_t now, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_WATCH_SWEEP);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_WATCH_SWEEP);
 
-    query_int(&query, now);
-    return query_run(&query, err);
+    sqlite_query_int(&query, now);
+    return sqlite_query_run(&query, err);
 }
 
 static bool put_all(struct sqlite *sqlite, const struct watch *watch, usec_t until, usec_t now,
@@ -36,7 +39,7 @@ static bool put_all(struct sqlite *sqlite, const struct watch *watch, usec_t unt
     for (size_t i = 0; i < watch->count; i++) {
         int64_t seq;
 
-        if (!standing_seq_of(sqlite, &watch->jobs[i].id, &seq, err))
+        if (!sqlite_standing_seq_of(sqlite, &watch->jobs[i].id, &seq, err))
             return false;
         if (seq != 0 && !put(sqlite, seq, until, err))
             return false;
@@ -64,19 +67,19 @@ static bool add(int64_t **seqs, size_t *count, int64_t seq, struct error *err)
     return true;
 }
 
-bool watch_read(struct sqlite *sqlite, usec_t now, int64_t **seqs_out, size_t *count_out,
-                struct error *err)
+bool sqlite_watch_read(struct sqlite *sqlite, usec_t now, int64_t **seqs_out, size_t *count_out,
+                       struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_WATCHED);
+    CLEANUP(sqlite_query_done) struct sqlite_query query = sqlite_query_start(sqlite, SQL_WATCHED);
     bool found;
 
-    query_int(&query, now);
+    sqlite_query_int(&query, now);
     for (;;) {
-        if (!query_row(&query, &found, err))
+        if (!sqlite_query_row(&query, &found, err))
             return false;
         if (!found)
             return true;
-        if (!add(seqs_out, count_out, column_int(&query), err))
+        if (!add(seqs_out, count_out, sqlite_row_int(&query), err))
             return false;
     }
 }

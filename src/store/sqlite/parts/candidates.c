@@ -4,7 +4,8 @@
 #include "store/sqlite/parts/candidates.h"
 
 #include "base/cleanup.h"
-#include "store/sqlite/parts/queue_ids.h"
+#include "store/sqlite/file/row.h"
+#include "store/sqlite/parts/queues.h"
 
 #include <stdlib.h>
 
@@ -15,37 +16,37 @@
  * through the ids of all queues. */
 #define FEW_JOBS 20000
 
-struct candidates_stream {
+struct sqlite_candidates_stream {
     enum sql_statement statement;
     int64_t queue_id; /* 0: of all queues */
     int64_t group;    /* the priority, or the state */
-    struct candidate *rows;
+    struct sqlite_candidate *rows;
     size_t next, count, capacity;
     bool over; /* the last row that was read is the last one there is */
 };
 
-static void free_stream(struct candidates_stream *stream)
+static void free_stream(struct sqlite_candidates_stream *stream)
 {
     if (stream != NULL)
         free(stream->rows);
     free(stream);
 }
 
-void candidates_close(struct candidates *candidates)
+void sqlite_candidates_close(struct sqlite_candidates *candidates)
 {
     for (size_t i = 0; i < candidates->count; i++)
         free_stream(candidates->heap[i]);
     free(candidates->heap);
-    *candidates = (struct candidates){0};
+    *candidates = (struct sqlite_candidates){0};
 }
 
-static bool is_by_id(const struct candidates *candidates)
+static bool is_by_id(const struct sqlite_candidates *candidates)
 {
     return listing_order_of(candidates->filter) == LISTING_BY_ID;
 }
 
-struct job_cursor candidates_cursor(const struct candidates *candidates,
-                                    const struct candidate *candidate)
+struct job_cursor sqlite_candidates_cursor(const struct sqlite_candidates *candidates,
+                                           const struct sqlite_candidate *candidate)
 {
     return (struct job_cursor){
         .is_set = true,
@@ -57,53 +58,54 @@ struct job_cursor candidates_cursor(const struct candidates *candidates,
 
 /* ---- rows of one stream ---- */
 
-static void bind_range(const struct candidates *candidates, const struct listing_range *range,
-                       struct query *query)
+static void bind_range(const struct sqlite_candidates *candidates,
+                       const struct listing_range *range, struct sqlite_query *query)
 {
     if (is_by_id(candidates)) {
-        query_uuid(query, &range->low_id);
-        query_int(query, range->low_is_in);
-        query_uuid(query, &range->high_id);
+        sqlite_query_uuid(query, &range->low_id);
+        sqlite_query_int(query, range->low_is_in);
+        sqlite_query_uuid(query, &range->high_id);
         return;
     }
-    query_int(query, range->low_at);
-    query_int(query, range->low_ref);
-    query_int(query, range->high_at);
-    query_int(query, range->high_ref);
+    sqlite_query_int(query, range->low_at);
+    sqlite_query_int(query, range->low_ref);
+    sqlite_query_int(query, range->high_at);
+    sqlite_query_int(query, range->high_ref);
 }
 
-static struct candidate read_row(const struct candidates *candidates, struct query *query)
+static struct sqlite_candidate read_row(const struct sqlite_candidates *candidates,
+                                        struct sqlite_query *query)
 {
-    struct candidate row = {0};
+    struct sqlite_candidate row = {0};
 
     if (is_by_id(candidates))
-        row.id = column_uuid(query);
+        row.id = sqlite_row_uuid(query);
     else
-        row.at = column_int(query);
-    row.seq = column_int(query);
+        row.at = sqlite_row_int(query);
+    row.seq = sqlite_row_int(query);
     return row;
 }
 
 /* What lies behind the rows that it has. */
-static struct listing_range rest_of(const struct candidates *candidates,
-                                    const struct candidates_stream *stream)
+static struct listing_range rest_of(const struct sqlite_candidates *candidates,
+                                    const struct sqlite_candidates_stream *stream)
 {
     struct job_filter rest = *candidates->filter;
 
     if (stream->count > 0)
-        rest.after = candidates_cursor(candidates, &stream->rows[stream->count - 1]);
+        rest.after = sqlite_candidates_cursor(candidates, &stream->rows[stream->count - 1]);
     return listing_range_of(&rest);
 }
 
-static bool make_room(const struct candidates *candidates, struct candidates_stream *stream,
-                      struct error *err)
+static bool make_room(const struct sqlite_candidates *candidates,
+                      struct sqlite_candidates_stream *stream, struct error *err)
 {
     size_t doubled = stream->capacity * 2 < READ_MAX ? stream->capacity * 2 : READ_MAX;
     size_t wanted = stream->capacity == 0 ? candidates->at_once : doubled;
 
     if (wanted <= stream->capacity)
         return true;
-    struct candidate *rows = reallocarray(stream->rows, wanted, sizeof(*rows));
+    struct sqlite_candidate *rows = reallocarray(stream->rows, wanted, sizeof(*rows));
     if (rows == NULL)
         return error_no_memory(err);
     stream->rows = rows;
@@ -111,23 +113,23 @@ static bool make_room(const struct candidates *candidates, struct candidates_str
     return true;
 }
 
-static bool read_more(struct candidates *candidates, struct candidates_stream *stream,
+static bool read_more(struct sqlite_candidates *candidates, struct sqlite_candidates_stream *stream,
                       struct error *err)
 {
     struct listing_range range = rest_of(candidates, stream);
     bool found = true;
-    CLEANUP(query_done)
-    struct query query = query_start(candidates->sqlite, stream->statement);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(candidates->sqlite, stream->statement);
 
     if (!make_room(candidates, stream, err))
         return false;
-    query_int_or_null(&query, stream->queue_id);
-    query_int(&query, stream->group);
-    query_int(&query, (int64_t)stream->capacity);
+    sqlite_query_int_or_null(&query, stream->queue_id);
+    sqlite_query_int(&query, stream->group);
+    sqlite_query_int(&query, (int64_t)stream->capacity);
     bind_range(candidates, &range, &query);
     stream->next = stream->count = 0;
     while (stream->count < stream->capacity) {
-        if (!query_row(&query, &found, err))
+        if (!sqlite_query_row(&query, &found, err))
             return false;
         if (!found)
             break;
@@ -139,24 +141,24 @@ static bool read_more(struct candidates *candidates, struct candidates_stream *s
 
 /* ---- the heap ---- */
 
-static bool comes_first(const struct candidates *candidates, size_t a, size_t b)
+static bool comes_first(const struct sqlite_candidates *candidates, size_t a, size_t b)
 {
-    const struct candidates_stream *one = candidates->heap[a], *other = candidates->heap[b];
-    const struct candidate *x = &one->rows[one->next], *y = &other->rows[other->next];
+    const struct sqlite_candidates_stream *one = candidates->heap[a], *other = candidates->heap[b];
+    const struct sqlite_candidate *x = &one->rows[one->next], *y = &other->rows[other->next];
     bool is_older = x->at != y->at ? x->at < y->at : x->seq < y->seq;
 
     return is_older == candidates->filter->oldest_first;
 }
 
-static void swap(struct candidates *candidates, size_t a, size_t b)
+static void swap(struct sqlite_candidates *candidates, size_t a, size_t b)
 {
-    struct candidates_stream *stream = candidates->heap[a];
+    struct sqlite_candidates_stream *stream = candidates->heap[a];
 
     candidates->heap[a] = candidates->heap[b];
     candidates->heap[b] = stream;
 }
 
-static void sift_down(struct candidates *candidates, size_t at)
+static void sift_down(struct sqlite_candidates *candidates, size_t at)
 {
     for (;;) {
         size_t first = at;
@@ -170,14 +172,15 @@ static void sift_down(struct candidates *candidates, size_t at)
     }
 }
 
-bool candidates_next(struct candidates *candidates, struct candidate *candidate_out,
-                     bool *found_out, struct error *err)
+bool sqlite_candidates_next(struct sqlite_candidates *candidates,
+                            struct sqlite_candidate *candidate_out, bool *found_out,
+                            struct error *err)
 {
     *found_out = candidates->count > 0;
     if (!*found_out)
         return true;
 
-    struct candidates_stream *stream = candidates->heap[0];
+    struct sqlite_candidates_stream *stream = candidates->heap[0];
     *candidate_out = stream->rows[stream->next++];
     if (stream->next == stream->count && !stream->over && !read_more(candidates, stream, err))
         return false;
@@ -191,24 +194,24 @@ bool candidates_next(struct candidates *candidates, struct candidate *candidate_
 
 /* ---- which streams there are ---- */
 
-static bool grow_heap(struct candidates *candidates, struct error *err)
+static bool grow_heap(struct sqlite_candidates *candidates, struct error *err)
 {
     size_t count = candidates->count;
 
     if ((count & (count - 1)) != 0)
         return true;
-    struct candidates_stream **heap = reallocarray(candidates->heap, count == 0 ? 1 : 2 * count,
-                                                   sizeof(struct candidates_stream *));
+    struct sqlite_candidates_stream **heap = reallocarray(
+        candidates->heap, count == 0 ? 1 : 2 * count, sizeof(struct sqlite_candidates_stream *));
     if (heap == NULL)
         return error_no_memory(err);
     candidates->heap = heap;
     return true;
 }
 
-static bool add_stream(struct candidates *candidates, int64_t queue_id, int64_t group,
+static bool add_stream(struct sqlite_candidates *candidates, int64_t queue_id, int64_t group,
                        struct error *err)
 {
-    struct candidates_stream *stream = calloc(1, sizeof(*stream));
+    struct sqlite_candidates_stream *stream = calloc(1, sizeof(*stream));
 
     if (stream == NULL)
         return error_no_memory(err);
@@ -228,7 +231,7 @@ static bool add_stream(struct candidates *candidates, int64_t queue_id, int64_t 
 }
 
 /* Those in line, a stream for each priority, and those that are aside. */
-static bool add_ready(struct candidates *candidates, int64_t queue_id, struct error *err)
+static bool add_ready(struct sqlite_candidates *candidates, int64_t queue_id, struct error *err)
 {
     const enum sql_statement in_line = candidates->statement;
 
@@ -242,46 +245,48 @@ static bool add_ready(struct candidates *candidates, int64_t queue_id, struct er
     return added;
 }
 
-static bool add_queue(struct candidates *candidates, int64_t queue_id, struct error *err)
+static bool add_queue(struct sqlite_candidates *candidates, int64_t queue_id, struct error *err)
 {
     if (candidates->filter->state == JOB_READY)
         return add_ready(candidates, queue_id, err);
     return add_stream(candidates, queue_id, candidates->filter->state, err);
 }
 
-static bool add_queues(struct candidates *candidates, struct error *err)
+static bool add_queues(struct sqlite_candidates *candidates, struct error *err)
 {
     bool found;
-    CLEANUP(query_done) struct query query = query_start(candidates->sqlite, SQL_QUEUES_WITH);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(candidates->sqlite, SQL_QUEUES_WITH);
 
     if (candidates->queue_id != 0)
         return add_queue(candidates, candidates->queue_id, err);
-    query_int(&query, candidates->filter->state);
+    sqlite_query_int(&query, candidates->filter->state);
     for (;;) {
-        if (!query_row(&query, &found, err))
+        if (!sqlite_query_row(&query, &found, err))
             return false;
         if (!found)
             return true;
-        if (!add_queue(candidates, column_int(&query), err))
+        if (!add_queue(candidates, sqlite_row_int(&query), err))
             return false;
     }
 }
 
 /* ---- by which statement they are read ---- */
 
-static bool has_few_jobs(struct candidates *candidates, bool *few_out, struct error *err)
+static bool has_few_jobs(struct sqlite_candidates *candidates, bool *few_out, struct error *err)
 {
     bool found;
-    CLEANUP(query_done) struct query query = query_start(candidates->sqlite, SQL_QUEUE_JOBS);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(candidates->sqlite, SQL_QUEUE_JOBS);
 
-    query_int(&query, candidates->queue_id);
-    if (!query_row(&query, &found, err))
+    sqlite_query_int(&query, candidates->queue_id);
+    if (!sqlite_query_row(&query, &found, err))
         return false;
-    *few_out = column_int(&query) <= FEW_JOBS;
+    *few_out = sqlite_row_int(&query) <= FEW_JOBS;
     return true;
 }
 
-static bool open_by_id(struct candidates *candidates, struct error *err)
+static bool open_by_id(struct sqlite_candidates *candidates, struct error *err)
 {
     bool up = candidates->filter->oldest_first, few = false;
 
@@ -297,7 +302,7 @@ static bool open_by_id(struct candidates *candidates, struct error *err)
     return add_stream(candidates, candidates->queue_id, 0, err);
 }
 
-static bool open_waiting(struct candidates *candidates, struct error *err)
+static bool open_waiting(struct sqlite_candidates *candidates, struct error *err)
 {
     bool up = candidates->filter->oldest_first;
 
@@ -308,7 +313,7 @@ static bool open_waiting(struct candidates *candidates, struct error *err)
     return add_stream(candidates, candidates->queue_id, candidates->filter->state, err);
 }
 
-static bool open_streams(struct candidates *candidates, struct error *err)
+static bool open_streams(struct sqlite_candidates *candidates, struct error *err)
 {
     bool up = candidates->filter->oldest_first;
 
@@ -331,16 +336,16 @@ static bool open_streams(struct candidates *candidates, struct error *err)
     return true;
 }
 
-bool candidates_open(struct sqlite *sqlite, const struct job_filter *filter,
-                     struct candidates *candidates_out, struct error *err)
+bool sqlite_candidates_open(struct sqlite *sqlite, const struct job_filter *filter,
+                            struct sqlite_candidates *candidates_out, struct error *err)
 {
-    *candidates_out = (struct candidates){
+    *candidates_out = (struct sqlite_candidates){
         .sqlite = sqlite,
         .filter = filter,
         .at_once = READ_MIN,
     };
     if (filter->queue != NULL) {
-        if (!queue_find(sqlite, filter->queue, &candidates_out->queue_id, err))
+        if (!sqlite_queues_find(sqlite, filter->queue, &candidates_out->queue_id, err))
             return false;
         if (candidates_out->queue_id == 0)
             return true;

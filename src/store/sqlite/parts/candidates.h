@@ -12,17 +12,18 @@
 #include "store/listing.h"
 #include "store/sqlite/file/query.h"
 
-struct candidate {
+struct sqlite_candidate {
     usec_t at; /* 0 where the order goes by id */
     int64_t seq;
     struct uuid id; /* nil where it goes by a time */
 };
 
-struct candidates {
+struct sqlite_candidates {
     struct sqlite *sqlite;
     const struct job_filter *filter;
     enum sql_statement statement;
-    struct candidates_stream **heap; /* owned; those that have more, the next candidate first */
+    struct sqlite_candidates_stream *
+        *heap; /* owned; those that have more, the next candidate first */
     size_t count;
     size_t at_once;   /* rows that a stream reads the first time */
     int64_t queue_id; /* of the filter, 0 is any */
@@ -30,16 +31,17 @@ struct candidates {
 };
 
 /* In a transaction, which has to last as long as they do. */
-bool candidates_open(struct sqlite *sqlite, const struct job_filter *filter,
-                     struct candidates *candidates_out, struct error *err) MUST_CHECK;
+bool sqlite_candidates_open(struct sqlite *sqlite, const struct job_filter *filter,
+                            struct sqlite_candidates *candidates_out, struct error *err) MUST_CHECK;
 
-bool candidates_next(struct candidates *candidates, struct candidate *candidate_out,
-                     bool *found_out, struct error *err) MUST_CHECK;
+bool sqlite_candidates_next(struct sqlite_candidates *candidates,
+                            struct sqlite_candidate *candidate_out, bool *found_out,
+                            struct error *err) MUST_CHECK;
 
 /* Its position in the list. */
-struct job_cursor candidates_cursor(const struct candidates *candidates,
-                                    const struct candidate *candidate);
+struct job_cursor sqlite_candidates_cursor(const struct sqlite_candidates *candidates,
+                                           const struct sqlite_candidate *candidate);
 
-void candidates_close(struct candidates *candidates);
+void sqlite_candidates_close(struct sqlite_candidates *candidates);
 
 #endif

@@ -12,7 +12,7 @@
 #include "store/sqlite/parts/standing.h"
 
 /* How a job ended, beside its standing. */
-struct ending {
+struct sqlite_ending {
     enum job_state state;
     bool is_plain;             /* nothing is in detail or run */
     bool settled;              /* by a settlement of this kind: the same again is a success */
@@ -22,15 +22,17 @@ struct ending {
 };
 
 /* Adds the row to `ended`; the job's place or lease is removed by the caller. */
-bool ending_write(struct sqlite *sqlite, const struct standing *standing,
-                  const struct ending *ending, usec_t now, struct error *err) MUST_CHECK;
+bool sqlite_ending_write(struct sqlite *sqlite, const struct sqlite_standing *standing,
+                         const struct sqlite_ending *ending, usec_t now,
+                         struct error *err) MUST_CHECK;
 
 /* Takes the row away again. */
-bool ending_leave(struct sqlite *sqlite, const struct place *place, struct error *err) MUST_CHECK;
+bool sqlite_ending_leave(struct sqlite *sqlite, const struct sqlite_place *place,
+                         struct error *err) MUST_CHECK;
 
 /* Everything the job left in any table but its lease and its idempotency record. Its place says the
  * state that it ended in; `traces` is that of its row. */
-bool ending_forget(struct sqlite *sqlite, const struct place *place, bool traces,
-                   struct error *err) MUST_CHECK;
+bool sqlite_ending_forget(struct sqlite *sqlite, const struct sqlite_place *place, bool traces,
+                          struct error *err) MUST_CHECK;
 
 #endif

@@ -14,19 +14,20 @@
 #include "store/sqlite/parts/standing.h"
 
 /* The lease alone, of a job that is not there any more. */
-bool leaving_drop_lease(struct sqlite *sqlite, int64_t seq, int64_t queue_id,
-                        struct error *err) MUST_CHECK;
+bool sqlite_leaving_drop_lease(struct sqlite *sqlite, int64_t seq, int64_t queue_id,
+                               struct error *err) MUST_CHECK;
 
 /* For good. `standing` has the counts as they shall be. */
-bool leaving_end(struct sqlite *sqlite, const struct standing *standing,
-                 const struct ending *ending, usec_t now, struct error *err) MUST_CHECK;
+bool sqlite_leaving_end(struct sqlite *sqlite, const struct sqlite_standing *standing,
+                        const struct sqlite_ending *ending, usec_t now,
+                        struct error *err) MUST_CHECK;
 
 /* Back to waiting in `state`, with place, run_at and counts as `standing` says. */
-bool leaving_return(struct sqlite *sqlite, struct standing *standing, enum job_state state,
-                    usec_t now, struct error *err) MUST_CHECK;
+bool sqlite_leaving_return(struct sqlite *sqlite, struct sqlite_standing *standing,
+                           enum job_state state, usec_t now, struct error *err) MUST_CHECK;
 
 /* Adds to the job's newest executions. */
-bool leaving_record_run(struct sqlite *sqlite, const struct standing *standing,
-                        const struct job_run *run, struct error *err) MUST_CHECK;
+bool sqlite_leaving_record_run(struct sqlite *sqlite, const struct sqlite_standing *standing,
+                               const struct job_run *run, struct error *err) MUST_CHECK;
 
 #endif

@@ -6,22 +6,23 @@
 #include "base/cleanup.h"
 #include "job/rate.h"
 #include "store/sqlite/file/query.h"
+#include "store/sqlite/file/row.h"
 
 /* A statement that answers one number about the queue. */
 static bool ask_number(struct sqlite *sqlite, enum sql_statement which, int64_t queue_id,
                        int64_t *number_out, struct error *err)
 {
     bool found;
-    CLEANUP(query_done) struct query query = query_start(sqlite, which);
+    CLEANUP(sqlite_query_done) struct sqlite_query query = sqlite_query_start(sqlite, which);
 
-    query_int(&query, queue_id);
-    if (!query_row(&query, &found, err))
+    sqlite_query_int(&query, queue_id);
+    if (!sqlite_query_row(&query, &found, err))
         return false;
-    *number_out = column_int(&query);
+    *number_out = sqlite_row_int(&query);
     return true;
 }
 
-bool limits_load(struct sqlite *sqlite, struct limits *limits, struct error *err)
+bool sqlite_limits_load(struct sqlite *sqlite, struct sqlite_limits *limits, struct error *err)
 {
     const struct queue_share *share = limits->share;
     int64_t running;
@@ -38,7 +39,7 @@ bool limits_load(struct sqlite *sqlite, struct limits *limits, struct error *err
     return true;
 }
 
-size_t limits_max(const struct limits *limits)
+size_t sqlite_limits_max(const struct sqlite_limits *limits)
 {
     size_t max = limits->share->max;
 
@@ -47,30 +48,32 @@ size_t limits_max(const struct limits *limits)
     return limits->rate_room < max ? limits->rate_room : max;
 }
 
-static bool spend(struct sqlite *sqlite, struct limits *limits, size_t taken, struct error *err)
+static bool spend(struct sqlite *sqlite, struct sqlite_limits *limits, size_t taken,
+                  struct error *err)
 {
     if (limits->rate_room == SIZE_MAX || taken == 0)
         return true;
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_QUEUE_SET_SPENT);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_QUEUE_SET_SPENT);
     limits->spent_until =
         rate_spend(&limits->share->rate, limits->spent_until, limits->now, (int64_t)taken);
     limits->rate_room -= taken;
-    query_int(&query, limits->queue_id);
-    query_int(&query, limits->spent_until);
-    return query_run(&query, err);
+    sqlite_query_int(&query, limits->queue_id);
+    sqlite_query_int(&query, limits->spent_until);
+    return sqlite_query_run(&query, err);
 }
 
-static void occupy(struct sqlite *sqlite, struct limits *limits, size_t taken)
+static void occupy(struct sqlite *sqlite, struct sqlite_limits *limits, size_t taken)
 {
     if (limits->running_room == SIZE_MAX)
         return;
     limits->running_room -= taken;
     if (limits->running_room == 0)
-        vacancy_forget(sqlite, limits->queue_id);
+        sqlite_vacancy_forget(sqlite, limits->queue_id);
 }
 
 /* Of a queue that has more to give than it may. */
-static bool explain(struct sqlite *sqlite, const struct limits *limits,
+static bool explain(struct sqlite *sqlite, const struct sqlite_limits *limits,
                     struct share_limit *limit_out, struct error *err)
 {
     const bool is_full = limits->running_room == 0;
@@ -82,11 +85,11 @@ static bool explain(struct sqlite *sqlite, const struct limits *limits,
                                  ? rate_next(&limits->share->rate, limits->spent_until, limits->now)
                                  : 0,
         };
-    return !is_full || vacancy_await(sqlite, limits->queue_id, err);
+    return !is_full || sqlite_vacancy_await(sqlite, limits->queue_id, err);
 }
 
-bool limits_apply(struct sqlite *sqlite, struct limits *limits, size_t taken,
-                  struct share_limit *limit_out, struct error *err)
+bool sqlite_limits_apply(struct sqlite *sqlite, struct sqlite_limits *limits, size_t taken,
+                         struct share_limit *limit_out, struct error *err)
 {
     int64_t is_more = 0;
 

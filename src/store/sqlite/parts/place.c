@@ -8,39 +8,41 @@
 
 #include <assert.h>
 
-static bool ready_row(struct sqlite *sqlite, enum sql_statement which, const struct place *place,
-                      struct error *err)
+static bool ready_row(struct sqlite *sqlite, enum sql_statement which,
+                      const struct sqlite_place *place, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(sqlite, which);
+    CLEANUP(sqlite_query_done) struct sqlite_query query = sqlite_query_start(sqlite, which);
 
-    query_int(&query, place->queue_id);
-    query_int(&query, place->priority);
-    query_int(&query, place->due);
-    query_int(&query, place->seq);
-    return query_run(&query, err);
+    sqlite_query_int(&query, place->queue_id);
+    sqlite_query_int(&query, place->priority);
+    sqlite_query_int(&query, place->due);
+    sqlite_query_int(&query, place->seq);
+    return sqlite_query_run(&query, err);
 }
 
-static bool aside_add(struct sqlite *sqlite, const struct place *place, struct error *err)
+static bool aside_add(struct sqlite *sqlite, const struct sqlite_place *place, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_ASIDE_ADD);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_ASIDE_ADD);
 
-    query_int(&query, place->seq);
-    query_int(&query, place->aside);
-    query_int(&query, place->aside_since);
-    query_text(&query, place->aside_error);
-    return tally_aside(sqlite, place->queue_id, place->aside, 1, err) && query_run(&query, err);
+    sqlite_query_int(&query, place->seq);
+    sqlite_query_int(&query, place->aside);
+    sqlite_query_int(&query, place->aside_since);
+    sqlite_query_text(&query, place->aside_error);
+    return sqlite_tally_aside(sqlite, place->queue_id, place->aside, 1, err) &&
+           sqlite_query_run(&query, err);
 }
 
-static bool aside_remove(struct sqlite *sqlite, const struct place *place, struct error *err)
+static bool aside_remove(struct sqlite *sqlite, const struct sqlite_place *place, struct error *err)
 {
-    return tally_aside(sqlite, place->queue_id, place->aside, -1, err) &&
-           query_on_seq(sqlite, SQL_ASIDE_REMOVE, place->seq, err);
+    return sqlite_tally_aside(sqlite, place->queue_id, place->aside, -1, err) &&
+           sqlite_query_on_seq(sqlite, SQL_ASIDE_REMOVE, place->seq, err);
 }
 
-bool place_add(struct sqlite *sqlite, const struct place *place, struct error *err)
+bool sqlite_place_add(struct sqlite *sqlite, const struct sqlite_place *place, struct error *err)
 {
     assert(job_state_is_waiting(place->state));
-    if (!tally_jobs(sqlite, place->queue_id, place->state, 1, err))
+    if (!sqlite_tally_jobs(sqlite, place->queue_id, place->state, 1, err))
         return false;
     if (place->aside != ASIDE_NONE)
         return aside_add(sqlite, place, err);
@@ -48,25 +50,27 @@ bool place_add(struct sqlite *sqlite, const struct place *place, struct error *e
         sqlite->ring = true;
         return ready_row(sqlite, SQL_READY_ADD, place, err);
     }
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_WAITING_ADD);
-    query_int(&query, place->state);
-    query_int(&query, place->due);
-    query_int(&query, place->seq);
-    query_int(&query, place->queue_id);
-    return query_run(&query, err);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_WAITING_ADD);
+    sqlite_query_int(&query, place->state);
+    sqlite_query_int(&query, place->due);
+    sqlite_query_int(&query, place->seq);
+    sqlite_query_int(&query, place->queue_id);
+    return sqlite_query_run(&query, err);
 }
 
-bool place_remove(struct sqlite *sqlite, const struct place *place, struct error *err)
+bool sqlite_place_remove(struct sqlite *sqlite, const struct sqlite_place *place, struct error *err)
 {
-    if (!tally_jobs(sqlite, place->queue_id, place->state, -1, err))
+    if (!sqlite_tally_jobs(sqlite, place->queue_id, place->state, -1, err))
         return false;
     if (place->aside != ASIDE_NONE)
         return aside_remove(sqlite, place, err);
     if (place->state == JOB_READY)
         return ready_row(sqlite, SQL_READY_REMOVE, place, err);
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_WAITING_REMOVE);
-    query_int(&query, place->state);
-    query_int(&query, place->due);
-    query_int(&query, place->seq);
-    return query_run(&query, err);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_WAITING_REMOVE);
+    sqlite_query_int(&query, place->state);
+    sqlite_query_int(&query, place->due);
+    sqlite_query_int(&query, place->seq);
+    return sqlite_query_run(&query, err);
 }

@@ -8,7 +8,7 @@
 #include "job/job.h"
 #include "store/sqlite/file/connection.h"
 
-struct place {
+struct sqlite_place {
     int64_t seq;
     int64_t queue_id;
     enum job_state state; /* scheduled, ready, blocked or retry */
@@ -21,7 +21,9 @@ struct place {
 
 /* A job that can be reserved from now on rings the bell when the transaction is committed. The row
  * of `job` has the place already. */
-bool place_add(struct sqlite *sqlite, const struct place *place, struct error *err) MUST_CHECK;
-bool place_remove(struct sqlite *sqlite, const struct place *place, struct error *err) MUST_CHECK;
+bool sqlite_place_add(struct sqlite *sqlite, const struct sqlite_place *place,
+                      struct error *err) MUST_CHECK;
+bool sqlite_place_remove(struct sqlite *sqlite, const struct sqlite_place *place,
+                         struct error *err) MUST_CHECK;
 
 #endif

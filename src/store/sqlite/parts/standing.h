@@ -14,8 +14,8 @@
 #include "store/sqlite/file/connection.h"
 #include "store/sqlite/parts/place.h"
 
-struct standing {
-    struct place place; /* also while it runs or has ended: where it was */
+struct sqlite_standing {
+    struct sqlite_place place; /* also while it runs or has ended: where it was */
     struct uuid id;
     char type[JOB_NAME_MAX + 1];
     usec_t run_at, timeout;
@@ -35,22 +35,22 @@ struct standing {
 };
 
 /* *found_out is false when there is no such job. */
-bool standing_load(struct sqlite *sqlite, int64_t seq, struct standing *standing_out,
-                   bool *found_out, struct error *err) MUST_CHECK;
-bool standing_load_by_id(struct sqlite *sqlite, const struct uuid *id,
-                         struct standing *standing_out, bool *found_out,
-                         struct error *err) MUST_CHECK;
+bool sqlite_standing_load(struct sqlite *sqlite, int64_t seq, struct sqlite_standing *standing_out,
+                          bool *found_out, struct error *err) MUST_CHECK;
+bool sqlite_standing_load_by_id(struct sqlite *sqlite, const struct uuid *id,
+                                struct sqlite_standing *standing_out, bool *found_out,
+                                struct error *err) MUST_CHECK;
 
 /* By the ref of a reserved job, when it still is that job's; otherwise by id. */
-bool standing_load_by_ref(struct sqlite *sqlite, int64_t ref, const struct uuid *id,
-                          struct standing *standing_out, bool *found_out,
-                          struct error *err) MUST_CHECK;
+bool sqlite_standing_load_by_ref(struct sqlite *sqlite, int64_t ref, const struct uuid *id,
+                                 struct sqlite_standing *standing_out, bool *found_out,
+                                 struct error *err) MUST_CHECK;
 
 /* 0 when there is no such job. */
-bool standing_seq_of(struct sqlite *sqlite, const struct uuid *id, int64_t *seq_out,
-                     struct error *err) MUST_CHECK;
+bool sqlite_standing_seq_of(struct sqlite *sqlite, const struct uuid *id, int64_t *seq_out,
+                            struct error *err) MUST_CHECK;
 
 /* Its fields as keyed_merge() wants them. */
-struct keyed_fields standing_fields(const struct standing *standing);
+struct keyed_fields sqlite_standing_fields(const struct sqlite_standing *standing);
 
 #endif

@@ -8,10 +8,10 @@
 
 #include <stdlib.h>
 
-static bool grow(struct tallies *tallies)
+static bool grow(struct sqlite_tallies *tallies)
 {
     size_t capacity = tallies->capacity != 0 ? tallies->capacity * 2 : 8;
-    struct tally *items = reallocarray(tallies->items, capacity, sizeof(*items));
+    struct sqlite_tally *items = reallocarray(tallies->items, capacity, sizeof(*items));
 
     if (items == NULL)
         return false;
@@ -21,23 +21,23 @@ static bool grow(struct tallies *tallies)
 }
 
 /* Mostly the same queue again and again: from the end. NULL when out of memory. */
-static struct tally *tally_of(struct sqlite *sqlite, int64_t queue_id)
+static struct sqlite_tally *tally_of(struct sqlite *sqlite, int64_t queue_id)
 {
-    struct tallies *tallies = &sqlite->tallies;
+    struct sqlite_tallies *tallies = &sqlite->tallies;
 
     for (size_t i = tallies->count; i-- > 0;)
         if (tallies->items[i].queue_id == queue_id)
             return &tallies->items[i];
     if (tallies->count == tallies->capacity && !grow(tallies))
         return NULL;
-    tallies->items[tallies->count] = (struct tally){.queue_id = queue_id};
+    tallies->items[tallies->count] = (struct sqlite_tally){.queue_id = queue_id};
     return &tallies->items[tallies->count++];
 }
 
-bool tally_jobs(struct sqlite *sqlite, int64_t queue_id, enum job_state state, int64_t change,
-                struct error *err)
+bool sqlite_tally_jobs(struct sqlite *sqlite, int64_t queue_id, enum job_state state,
+                       int64_t change, struct error *err)
 {
-    struct tally *tally = tally_of(sqlite, queue_id);
+    struct sqlite_tally *tally = tally_of(sqlite, queue_id);
 
     if (tally == NULL)
         return error_no_memory(err);
@@ -45,10 +45,10 @@ bool tally_jobs(struct sqlite *sqlite, int64_t queue_id, enum job_state state, i
     return true;
 }
 
-bool tally_aside(struct sqlite *sqlite, int64_t queue_id, enum job_aside why, int64_t change,
-                 struct error *err)
+bool sqlite_tally_aside(struct sqlite *sqlite, int64_t queue_id, enum job_aside why, int64_t change,
+                        struct error *err)
 {
-    struct tally *tally = tally_of(sqlite, queue_id);
+    struct sqlite_tally *tally = tally_of(sqlite, queue_id);
 
     if (tally == NULL)
         return error_no_memory(err);
@@ -56,10 +56,10 @@ bool tally_aside(struct sqlite *sqlite, int64_t queue_id, enum job_aside why, in
     return true;
 }
 
-bool tally_executions(struct sqlite *sqlite, int64_t queue_id, int64_t done, int64_t failed,
-                      struct error *err)
+bool sqlite_tally_executions(struct sqlite *sqlite, int64_t queue_id, int64_t done, int64_t failed,
+                             struct error *err)
 {
-    struct tally *tally = tally_of(sqlite, queue_id);
+    struct sqlite_tally *tally = tally_of(sqlite, queue_id);
 
     if (tally == NULL)
         return error_no_memory(err);
@@ -68,7 +68,7 @@ bool tally_executions(struct sqlite *sqlite, int64_t queue_id, int64_t done, int
     return true;
 }
 
-static bool has_changed(const struct tally *tally)
+static bool has_changed(const struct sqlite_tally *tally)
 {
     int64_t changes = tally->done | tally->failed;
 
@@ -79,30 +79,31 @@ static bool has_changed(const struct tally *tally)
     return changes != 0;
 }
 
-bool tally_write(struct sqlite *sqlite, struct error *err)
+bool sqlite_tally_write(struct sqlite *sqlite, struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_QUEUE_TALLY);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_QUEUE_TALLY);
 
     for (size_t i = 0; i < sqlite->tallies.count; i++) {
-        const struct tally *tally = &sqlite->tallies.items[i];
+        const struct sqlite_tally *tally = &sqlite->tallies.items[i];
         if (!has_changed(tally))
             continue;
-        query_again(&query);
-        query_int(&query, tally->queue_id);
-        query_int(&query, tally->done);
-        query_int(&query, tally->failed);
+        sqlite_query_again(&query);
+        sqlite_query_int(&query, tally->queue_id);
+        sqlite_query_int(&query, tally->done);
+        sqlite_query_int(&query, tally->failed);
         for (size_t state = 0; state < JOB_STATES; state++)
-            query_int(&query, tally->jobs[state]);
-        query_int(&query, tally->aside[ASIDE_NO_HANDLER]);
-        query_int(&query, tally->aside[ASIDE_CANNOT_START]);
-        if (!query_run(&query, err))
+            sqlite_query_int(&query, tally->jobs[state]);
+        sqlite_query_int(&query, tally->aside[ASIDE_NO_HANDLER]);
+        sqlite_query_int(&query, tally->aside[ASIDE_CANNOT_START]);
+        if (!sqlite_query_run(&query, err))
             return false;
     }
     return true;
 }
 
-void tallies_done(struct tallies *tallies)
+void sqlite_tallies_done(struct sqlite_tallies *tallies)
 {
     free(tallies->items);
-    *tallies = (struct tallies){0};
+    *tallies = (struct sqlite_tallies){0};
 }

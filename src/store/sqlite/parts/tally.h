@@ -14,34 +14,34 @@
 struct sqlite;
 
 /* What a transaction has changed of one queue. */
-struct tally {
+struct sqlite_tally {
     int64_t queue_id;
     int64_t jobs[JOB_STATES];
     int64_t aside[JOB_ASIDES]; /* of the ready ones */
     int64_t done, failed;      /* executions, for ever */
 };
 
-struct tallies {
-    struct tally *items; /* owned */
+struct sqlite_tallies {
+    struct sqlite_tally *items; /* owned */
     size_t count;
     size_t capacity;
 };
 
 /* So many more jobs of this state, or fewer. */
-bool tally_jobs(struct sqlite *sqlite, int64_t queue_id, enum job_state state, int64_t change,
-                struct error *err) MUST_CHECK;
+bool sqlite_tally_jobs(struct sqlite *sqlite, int64_t queue_id, enum job_state state,
+                       int64_t change, struct error *err) MUST_CHECK;
 
 /* So many more of the ready ones are aside for this reason, or fewer. */
-bool tally_aside(struct sqlite *sqlite, int64_t queue_id, enum job_aside why, int64_t change,
-                 struct error *err) MUST_CHECK;
+bool sqlite_tally_aside(struct sqlite *sqlite, int64_t queue_id, enum job_aside why, int64_t change,
+                        struct error *err) MUST_CHECK;
 
 /* Executions that were done, and that failed. */
-bool tally_executions(struct sqlite *sqlite, int64_t queue_id, int64_t done, int64_t failed,
-                      struct error *err) MUST_CHECK;
+bool sqlite_tally_executions(struct sqlite *sqlite, int64_t queue_id, int64_t done, int64_t failed,
+                             struct error *err) MUST_CHECK;
 
 /* Before the transaction is committed. */
-bool tally_write(struct sqlite *sqlite, struct error *err) MUST_CHECK;
+bool sqlite_tally_write(struct sqlite *sqlite, struct error *err) MUST_CHECK;
 
-void tallies_done(struct tallies *tallies);
+void sqlite_tallies_done(struct sqlite_tallies *tallies);
 
 #endif

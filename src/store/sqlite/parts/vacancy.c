@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Few queues end leases in one transaction, and the same one again and again: from the end. */
-static size_t position(const struct vacancies *vacancies, int64_t queue_id)
+static size_t position(const struct sqlite_vacancies *vacancies, int64_t queue_id)
 {
     size_t i = vacancies->count;
 
@@ -18,7 +18,7 @@ static size_t position(const struct vacancies *vacancies, int64_t queue_id)
     return i > 0 ? i - 1 : vacancies->count;
 }
 
-static bool grow(struct vacancies *vacancies)
+static bool grow(struct sqlite_vacancies *vacancies)
 {
     const size_t capacity = vacancies->capacity ? vacancies->capacity * 2 : 8;
     int64_t *queue_ids = realloc(vacancies->queue_ids, capacity * sizeof(*queue_ids));
@@ -30,9 +30,9 @@ static bool grow(struct vacancies *vacancies)
     return true;
 }
 
-bool vacancy_note(struct sqlite *sqlite, int64_t queue_id, struct error *err)
+bool sqlite_vacancy_note(struct sqlite *sqlite, int64_t queue_id, struct error *err)
 {
-    struct vacancies *vacancies = &sqlite->vacancies;
+    struct sqlite_vacancies *vacancies = &sqlite->vacancies;
 
     if (position(vacancies, queue_id) < vacancies->count)
         return true;
@@ -42,9 +42,9 @@ bool vacancy_note(struct sqlite *sqlite, int64_t queue_id, struct error *err)
     return true;
 }
 
-void vacancy_forget(struct sqlite *sqlite, int64_t queue_id)
+void sqlite_vacancy_forget(struct sqlite *sqlite, int64_t queue_id)
 {
-    struct vacancies *vacancies = &sqlite->vacancies;
+    struct sqlite_vacancies *vacancies = &sqlite->vacancies;
     const size_t at = position(vacancies, queue_id);
 
     if (at < vacancies->count)
@@ -54,26 +54,27 @@ void vacancy_forget(struct sqlite *sqlite, int64_t queue_id)
 static bool set_awaited(struct sqlite *sqlite, int64_t queue_id, bool awaited, bool *changed_out,
                         struct error *err)
 {
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_QUEUE_SET_AWAITED);
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_QUEUE_SET_AWAITED);
 
-    query_int(&query, queue_id);
-    query_int(&query, awaited);
-    if (!query_run(&query, err))
+    sqlite_query_int(&query, queue_id);
+    sqlite_query_int(&query, awaited);
+    if (!sqlite_query_run(&query, err))
         return false;
-    *changed_out = query_changes(&query) == 1;
+    *changed_out = sqlite_query_changes(&query) == 1;
     return true;
 }
 
-bool vacancy_await(struct sqlite *sqlite, int64_t queue_id, struct error *err)
+bool sqlite_vacancy_await(struct sqlite *sqlite, int64_t queue_id, struct error *err)
 {
     bool changed;
 
     return set_awaited(sqlite, queue_id, true, &changed, err);
 }
 
-bool vacancy_announce(struct sqlite *sqlite, struct error *err)
+bool sqlite_vacancy_announce(struct sqlite *sqlite, struct error *err)
 {
-    const struct vacancies *vacancies = &sqlite->vacancies;
+    const struct sqlite_vacancies *vacancies = &sqlite->vacancies;
     bool awaited;
 
     for (size_t i = 0; i < vacancies->count; i++) {
@@ -84,8 +85,8 @@ bool vacancy_announce(struct sqlite *sqlite, struct error *err)
     return true;
 }
 
-void vacancies_done(struct vacancies *vacancies)
+void sqlite_vacancies_done(struct sqlite_vacancies *vacancies)
 {
     free(vacancies->queue_ids);
-    *vacancies = (struct vacancies){0};
+    *vacancies = (struct sqlite_vacancies){0};
 }

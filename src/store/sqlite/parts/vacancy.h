@@ -16,24 +16,24 @@
 struct sqlite;
 
 /* The queues of which the transaction has ended leases. */
-struct vacancies {
+struct sqlite_vacancies {
     int64_t *queue_ids; /* owned */
     size_t count;
     size_t capacity;
 };
 
 /* A lease of the queue has ended. */
-bool vacancy_note(struct sqlite *sqlite, int64_t queue_id, struct error *err) MUST_CHECK;
+bool sqlite_vacancy_note(struct sqlite *sqlite, int64_t queue_id, struct error *err) MUST_CHECK;
 
 /* Nobody has to be woken for what has ended before: the queue is full again, or nobody waits. */
-void vacancy_forget(struct sqlite *sqlite, int64_t queue_id);
+void sqlite_vacancy_forget(struct sqlite *sqlite, int64_t queue_id);
 
 /* Somebody waits for room in the queue. */
-bool vacancy_await(struct sqlite *sqlite, int64_t queue_id, struct error *err) MUST_CHECK;
+bool sqlite_vacancy_await(struct sqlite *sqlite, int64_t queue_id, struct error *err) MUST_CHECK;
 
 /* Before the transaction is committed: decides whether the bell has to be rung. */
-bool vacancy_announce(struct sqlite *sqlite, struct error *err) MUST_CHECK;
+bool sqlite_vacancy_announce(struct sqlite *sqlite, struct error *err) MUST_CHECK;
 
-void vacancies_done(struct vacancies *vacancies);
+void sqlite_vacancies_done(struct sqlite_vacancies *vacancies);
 
 #endif

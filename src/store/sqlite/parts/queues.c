@@ -1,16 +1,17 @@
 /*
- * queue_ids.c - a sorted array in front of the table `queue`.
+ * queues.c - a sorted array in front of the table `queue`.
  */
-#include "store/sqlite/parts/queue_ids.h"
+#include "store/sqlite/parts/queues.h"
 
 #include "base/cleanup.h"
 #include "store/sqlite/file/query.h"
+#include "store/sqlite/file/row.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Where the name stands, or would. */
-static size_t position(const struct queue_ids *queues, const char *name, bool *found_out)
+static size_t position(const struct sqlite_queues *queues, const char *name, bool *found_out)
 {
     size_t low = 0, high = queues->count;
 
@@ -30,10 +31,10 @@ static size_t position(const struct queue_ids *queues, const char *name, bool *f
     return low;
 }
 
-static bool grow(struct queue_ids *queues)
+static bool grow(struct sqlite_queues *queues)
 {
     size_t capacity = queues->capacity ? queues->capacity * 2 : 8;
-    struct queue_id *items = realloc(queues->items, capacity * sizeof(*items));
+    struct sqlite_queue *items = realloc(queues->items, capacity * sizeof(*items));
 
     if (items == NULL)
         return false;
@@ -42,7 +43,7 @@ static bool grow(struct queue_ids *queues)
     return true;
 }
 
-static bool remember(struct queue_ids *queues, const char *name, int64_t id, struct error *err)
+static bool remember(struct sqlite_queues *queues, const char *name, int64_t id, struct error *err)
 {
     bool found;
     size_t at = position(queues, name, &found);
@@ -54,12 +55,12 @@ static bool remember(struct queue_ids *queues, const char *name, int64_t id, str
     }
     memmove(queues->items + at + 1, queues->items + at,
             (queues->count - at) * sizeof(*queues->items));
-    queues->items[at] = (struct queue_id){.name = copy, .id = id};
+    queues->items[at] = (struct sqlite_queue){.name = copy, .id = id};
     queues->count++;
     return true;
 }
 
-bool queue_find(struct sqlite *sqlite, const char *name, int64_t *id_out, struct error *err)
+bool sqlite_queues_find(struct sqlite *sqlite, const char *name, int64_t *id_out, struct error *err)
 {
     bool found;
     size_t at = position(&sqlite->queues, name, &found);
@@ -68,34 +69,37 @@ bool queue_find(struct sqlite *sqlite, const char *name, int64_t *id_out, struct
         *id_out = sqlite->queues.items[at].id;
         return true;
     }
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_QUEUE_FIND);
-    query_text(&query, name);
-    if (!query_row(&query, &found, err))
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_QUEUE_FIND);
+    sqlite_query_text(&query, name);
+    if (!sqlite_query_row(&query, &found, err))
         return false;
-    *id_out = found ? column_int(&query) : 0;
+    *id_out = found ? sqlite_row_int(&query) : 0;
     return !found || remember(&sqlite->queues, name, *id_out, err);
 }
 
-bool queue_find_or_add(struct sqlite *sqlite, const char *name, int64_t *id_out, struct error *err)
+bool sqlite_queues_find_or_add(struct sqlite *sqlite, const char *name, int64_t *id_out,
+                               struct error *err)
 {
     bool added;
 
-    if (!queue_find(sqlite, name, id_out, err))
+    if (!sqlite_queues_find(sqlite, name, id_out, err))
         return false;
     if (*id_out != 0)
         return true;
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_QUEUE_ADD);
-    query_text(&query, name);
-    if (!query_row(&query, &added, err))
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_QUEUE_ADD);
+    sqlite_query_text(&query, name);
+    if (!sqlite_query_row(&query, &added, err))
         return false;
-    *id_out = column_int(&query);
+    *id_out = sqlite_row_int(&query);
     return remember(&sqlite->queues, name, *id_out, err);
 }
 
-void queue_ids_done(struct queue_ids *queues)
+void sqlite_queues_done(struct sqlite_queues *queues)
 {
     for (size_t i = 0; i < queues->count; i++)
         free(queues->items[i].name);
     free(queues->items);
-    *queues = (struct queue_ids){0};
+    *queues = (struct sqlite_queues){0};
 }

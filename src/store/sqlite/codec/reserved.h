@@ -1,8 +1,8 @@
 /*
- * row.h - stored rows to struct job.
+ * reserved.h - stored rows to struct job.
  */
-#ifndef SQLITE_ROW_H
-#define SQLITE_ROW_H
+#ifndef SQLITE_RESERVED_H
+#define SQLITE_RESERVED_H
 
 #include "base/arena.h"
 #include "base/base.h"
@@ -11,6 +11,6 @@
 
 /* The columns that reserve_pick and held begin with, from seq to payload. Text lives in `arena`.
  * What makes the job impossible to run is put into job->defect. */
-void row_read_reserved(struct query *query, struct arena *arena, struct job *job);
+void sqlite_reserved_read(struct sqlite_query *query, struct arena *arena, struct job *job);
 
 #endif
