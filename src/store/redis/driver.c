@@ -4,7 +4,7 @@
  */
 #include "store/driver.h"
 #include "base/cleanup.h"
-#include "store/redis/codec/record.h"
+#include "store/redis/net/reply.h"
 #include "store/redis/ops/durability.h"
 #include "store/redis/ops/ops.h"
 #include "store/redis/schema.h"

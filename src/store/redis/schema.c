@@ -4,14 +4,11 @@
 #include "store/redis/schema.h"
 
 #include "base/cleanup.h"
-#include "store/redis/codec/record.h"
-#include "store/redis/ops/ops.h"
-#include "store/redis/parts/queues.h"
+#include "store/redis/net/run.h"
 
 #include <stdio.h>
 
 #define NEWEST 1
-#define LAYOUT "schema"
 
 /* The lowest binary that may use a layout of version NEWEST. */
 #define USABLE_FROM 1
@@ -19,9 +16,9 @@
 static bool ask(struct redis *redis, bool migrate, struct store_schema *schema_out,
                 struct error *err)
 {
-    static const char *const keys[] = {LAYOUT};
+    static const char *const keys[] = {REDIS_SCHEMA_KEY};
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
-    struct redis_command *command = redis_on_keys(redis, &batch, SCRIPT_SCHEMA, keys, 1);
+    struct redis_command *command = redis_batch_on_keys(redis, &batch, SCRIPT_SCHEMA, keys, 1);
 
     if (command == NULL)
         return error_no_memory(err);
@@ -63,38 +60,4 @@ bool redis_schema_prepare(struct redis *redis, const struct store_options *optio
                          "which knows %d: upgrade TaskHarbor here",
                          redis->address.shown, schema.version, NEWEST);
     return true;
-}
-
-static bool put_limits(struct redis *redis, struct redis_batch *batch, const char *key,
-                       const struct store_limits *limits, struct error *err)
-{
-    struct redis_command *command = redis_plain(redis, batch, "HSET", key, false);
-
-    if (command == NULL)
-        return error_no_memory(err);
-    redis_command_text(command, "max_payload");
-    redis_command_int(command, (int64_t)limits->max_payload);
-    redis_command_text(command, "idempotency_window");
-    redis_command_int(command, limits->idempotency_window);
-    return true;
-}
-
-/* In a cluster the producers' script reaches nothing but its queue: each has them. */
-bool redis_publish(struct store *store, const struct store_limits *limits, struct error *err)
-{
-    struct redis *redis = redis_of(store);
-    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
-    char key[JOB_NAME_MAX + 16];
-
-    redis_begin(redis);
-    if (!put_limits(redis, &batch, LAYOUT, limits, err))
-        return false;
-    if (redis->slot_nodes != NULL && !redis_queues_load(redis, err))
-        return false;
-    for (size_t i = 0; redis->slot_nodes != NULL && i < redis->queues.count; i++) {
-        snprintf(key, sizeof(key), "{%s}:state", redis->queues.items[i]);
-        if (!put_limits(redis, &batch, key, limits, err))
-            return false;
-    }
-    return redis_run(redis, &batch, err);
 }

@@ -11,6 +11,9 @@
 #include "base/error.h"
 #include "store/redis/net/connection.h"
 
+/* After the prefix; it also has what publish was told. */
+#define REDIS_SCHEMA_KEY "schema"
+
 bool redis_schema_read(struct redis *redis, struct store_schema *schema_out,
                        struct error *err) MUST_CHECK;
 

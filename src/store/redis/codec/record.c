@@ -3,8 +3,7 @@
  */
 #include "store/redis/codec/record.h"
 
-#include "base/text.h"
-#include "store/redis/net/command.h"
+#include "store/redis/net/word.h"
 
 #include <limits.h>
 #include <string.h>
@@ -46,21 +45,21 @@ static void add_text(struct buffer *out, const char *text)
 
 void redis_record_body(struct buffer *out, const struct job *job, usec_t now)
 {
-    redis_number(out, job->priority);
-    redis_number(out, job->run_at != 0 ? job->run_at : now);
-    redis_number(out, job->run_at);
-    redis_number(out, job->timeout);
-    redis_number(out, job->max_attempts);
-    redis_number(out, job->max_stalls);
-    redis_number(out, job->attempts);
-    redis_number(out, job->stalls);
-    redis_number(out, 0);
-    redis_number(out, now);
-    redis_number(out, job_flags_pack(job));
-    redis_number(out, job->encoding);
-    redis_number(out, (int64_t)length_of(job->type));
-    redis_number(out, (int64_t)length_of(job->key));
-    redis_number(out, (int64_t)length_of(job->idempotency_key));
+    redis_word_number(out, job->priority);
+    redis_word_number(out, job->run_at != 0 ? job->run_at : now);
+    redis_word_number(out, job->run_at);
+    redis_word_number(out, job->timeout);
+    redis_word_number(out, job->max_attempts);
+    redis_word_number(out, job->max_stalls);
+    redis_word_number(out, job->attempts);
+    redis_word_number(out, job->stalls);
+    redis_word_number(out, 0);
+    redis_word_number(out, now);
+    redis_word_number(out, job_flags_pack(job));
+    redis_word_number(out, job->encoding);
+    redis_word_number(out, (int64_t)length_of(job->type));
+    redis_word_number(out, (int64_t)length_of(job->key));
+    redis_word_number(out, (int64_t)length_of(job->idempotency_key));
     add_text(out, job->type);
     add_text(out, job->key);
     add_text(out, job->idempotency_key);
@@ -75,15 +74,15 @@ void redis_record_plain_end(struct buffer *out, const struct settlement *settlem
     buffer_text(out, "5T");
     buffer_add(out, settlement->token.bytes, sizeof(settlement->token.bytes));
     buffer_text(out, " 0 1 0 0 ");
-    redis_number(out, now);
+    redis_word_number(out, now);
     buffer_text(out, "1 ");
-    redis_number(out, run->worker);
-    redis_number(out, run->started_at);
-    redis_number(out, run->wall);
-    redis_number(out, run->user);
-    redis_number(out, run->system);
-    redis_number(out, run->max_rss_kb);
-    redis_number(out, run->exit_code);
+    redis_word_number(out, run->worker);
+    redis_word_number(out, run->started_at);
+    redis_word_number(out, run->wall);
+    redis_word_number(out, run->user);
+    redis_word_number(out, run->system);
+    redis_word_number(out, run->max_rss_kb);
+    redis_word_number(out, run->exit_code);
     buffer_text(out, "0 - ");
     buffer_text(out, run->pool);
 }
@@ -282,28 +281,4 @@ const char *redis_record_defect(const struct job *job, bool read)
     if (job->type == NULL || !job_name_is_valid(job->type))
         return "the stored record is damaged: its type is not a name";
     return NULL;
-}
-
-/* ---- small things ---- */
-
-int64_t redis_reply_int(const redisReply *reply)
-{
-    int64_t number = 0;
-
-    if (reply->type == REDIS_REPLY_INTEGER)
-        return reply->integer;
-    return reply->type == REDIS_REPLY_STRING &&
-                   text_to_int(reply->str, INT64_MIN, INT64_MAX, &number)
-               ? number
-               : 0;
-}
-
-struct bytes redis_reply_bytes(const redisReply *reply, struct arena *arena)
-{
-    return arena_bytes(arena, (struct bytes){(const unsigned char *)reply->str, reply->len});
-}
-
-bool redis_reply_uuid(const redisReply *reply, struct uuid *id_out)
-{
-    return reply->type == REDIS_REPLY_STRING && uuid_parse(reply->str, id_out);
 }

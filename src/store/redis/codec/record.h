@@ -11,8 +11,7 @@
 #include "base/buffer.h"
 #include "job/job.h"
 #include "job/settlement.h"
-
-#include <hiredis/hiredis.h>
+#include "store/redis/net/reply.h"
 
 /* Payloads up to this size lie in the record itself. */
 #define REDIS_PAYLOAD_INSIDE 1024
@@ -45,11 +44,5 @@ bool redis_record_run(const redisReply *text, struct arena *arena, struct job_ru
 
 /* Why a job that was read cannot be run; NULL: it can. */
 const char *redis_record_defect(const struct job *job, bool read);
-
-/* ---- small things ---- */
-
-int64_t redis_reply_int(const redisReply *reply); /* of a number or of its text; 0 otherwise */
-struct bytes redis_reply_bytes(const redisReply *reply, struct arena *arena);
-bool redis_reply_uuid(const redisReply *reply, struct uuid *id_out) MUST_CHECK;
 
 #endif

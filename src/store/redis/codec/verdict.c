@@ -1,7 +1,7 @@
 /*
  * verdict.c - verdicts as scripts/parts/base.lua has them.
  */
-#include "store/redis/ops/ops.h"
+#include "store/redis/codec/verdict.h"
 
 /* clang-format off */
 static const struct {

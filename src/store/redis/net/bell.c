@@ -7,8 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "store/redis/net/connection.h"
-#include "store/redis/ops/ops.h"
+#include "store/redis/net/run.h"
 #include "store/redis/parts/queues.h"
 
 #include <errno.h>
@@ -42,7 +41,7 @@ static bool arm(struct redis *redis, const struct redis_names *queues, struct er
     for (size_t i = 0; i < queues->count; i++) {
         snprintf(key, sizeof(key), "{%s}:state", queues->items[i]);
         /* Whoever looks after this finds what it would have rung for. */
-        struct redis_command *command = redis_plain(redis, &batch, "HDEL", key, false);
+        struct redis_command *command = redis_batch_plain(redis, &batch, "HDEL", key, false);
         if (command == NULL)
             return error_no_memory(err);
         redis_command_text(command, "rung");

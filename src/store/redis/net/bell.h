@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "store/redis/net/link.h"
 
-struct redis;
+struct store;
 
 struct redis_bell {
     struct redis_link link; /* of its own: a subscriber can do nothing else */
@@ -26,5 +26,10 @@ struct redis_bell {
 
 void redis_bell_init(struct redis_bell *bell);
 void redis_bell_done(struct redis_bell *bell);
+
+/* Operations of the driver. */
+bool redis_wait_fd(struct store *store, int *fd_out, struct error *err);
+bool redis_wait(struct store *store, usec_t timeout, bool *rang_out, struct error *err);
+bool redis_check_bell(struct store *store, struct error *err);
 
 #endif

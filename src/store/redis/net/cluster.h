@@ -12,6 +12,8 @@
 
 struct redis;
 
+#define REDIS_ANY_SLOT (-1)
+
 int redis_cluster_slot(const char *key);
 
 /* The node for this slot; without a cluster it is the only one. */

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "store/redis/net/class.h"
-#include "store/redis/net/command.h"
+#include "store/redis/net/word.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,13 +22,6 @@
 #define READER_KEEPS ((size_t)1 << 20) /* memory that a parser keeps between replies */
 #define OUT_MAX      ((size_t)1 << 30)
 #define CALLER_MAX   512
-
-void redis_reply_free(redisReply **reply)
-{
-    if (*reply != NULL)
-        freeReplyObject(*reply);
-    *reply = NULL;
-}
 
 void redis_link_close(struct redis_link *link)
 {

@@ -12,8 +12,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "store/redis/net/address.h"
-
-#include <hiredis/hiredis.h>
+#include "store/redis/net/reply.h"
 
 struct redis_link {
     redisContext *context; /* owned; NULL while there is no connection */
@@ -53,9 +52,5 @@ bool redis_link_poll_reply(struct redis_link *link, redisReply **reply_out,
 /* One command of a few words, and its reply. An error reply is a failure. */
 bool redis_link_ask(struct redis_link *link, const char *const *words, size_t count,
                     usec_t deadline, redisReply **reply_out, struct error *err) MUST_CHECK;
-
-void redis_reply_free(redisReply **reply);
-
-#define REDIS_REPLY CLEANUP(redis_reply_free) redisReply *
 
 #endif

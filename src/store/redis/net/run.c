@@ -9,12 +9,15 @@
  * Invariant: after a round each link has either no reply outstanding or is closed, so that no reply
  * is ever taken for the answer to another command.
  */
+#include "store/redis/net/run.h"
+
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/redis/net/class.h"
 #include "store/redis/net/cluster.h"
-#include "store/redis/net/connection.h"
+#include "store/redis/net/script.h"
+#include "store/redis/net/word.h"
 
 #include <stdio.h>
 
@@ -378,7 +381,7 @@ bool redis_run_parts(struct redis *redis, struct redis_batch *batch, struct erro
     return start(&run, err);
 }
 
-bool redis_batch_worked(const struct redis_batch *batch, struct error *err)
+bool redis_run_worked(const struct redis_batch *batch, struct error *err)
 {
     if (batch->failure.code == TH_OK)
         return true;

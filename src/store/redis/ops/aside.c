@@ -4,7 +4,7 @@
  */
 #include "job/aside.h"
 #include "base/cleanup.h"
-#include "store/redis/codec/record.h"
+#include "store/redis/net/reply.h"
 #include "store/redis/ops/ops.h"
 #include "store/redis/parts/queues.h"
 
@@ -45,7 +45,7 @@ bool redis_aside(struct store *store, const char *const *queues, size_t count,
     const char *const *names = count == 0 ? (const char *const *)redis->queues.items : queues;
     const size_t name_count = count == 0 ? redis->queues.count : count;
     for (size_t i = 0; i < name_count; i++)
-        if (redis_on_queue(redis, &batch, SCRIPT_ASIDE, names[i]) == NULL)
+        if (redis_batch_on_queue(redis, &batch, SCRIPT_ASIDE, names[i]) == NULL)
             return error_no_memory(err);
     if (!redis_run_parts(redis, &batch, err))
         return false;
@@ -83,7 +83,8 @@ static bool bring_some_back(struct redis *redis, const struct aside_type *type, 
                             size_t limit, size_t *moved_out, struct error *err)
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
-    struct redis_command *command = redis_on_queue(redis, &batch, SCRIPT_BRING_BACK, type->queue);
+    struct redis_command *command =
+        redis_batch_on_queue(redis, &batch, SCRIPT_BRING_BACK, type->queue);
 
     if (command == NULL)
         return error_no_memory(err);
@@ -112,7 +113,8 @@ static bool give_some_up(struct redis *redis, const struct aside_type *type, use
                          usec_t now, size_t limit, size_t *ended_out, struct error *err)
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
-    struct redis_command *command = redis_on_queue(redis, &batch, SCRIPT_GIVE_UP, type->queue);
+    struct redis_command *command =
+        redis_batch_on_queue(redis, &batch, SCRIPT_GIVE_UP, type->queue);
 
     if (command == NULL)
         return error_no_memory(err);

@@ -6,8 +6,8 @@
  */
 #include "base/cleanup.h"
 #include "store/listing.h"
-#include "store/redis/codec/record.h"
 #include "store/redis/codec/show.h"
+#include "store/redis/net/reply.h"
 #include "store/redis/ops/ops.h"
 #include "store/redis/parts/places.h"
 #include "store/redis/parts/queues.h"
@@ -24,7 +24,7 @@ static bool show_everywhere(struct redis *redis, const struct uuid *id, struct j
 
     for (size_t i = 0; i < redis->queues.count; i++) {
         struct redis_command *command =
-            redis_on_queue(redis, &batch, SCRIPT_SHOW, redis->queues.items[i]);
+            redis_batch_on_queue(redis, &batch, SCRIPT_SHOW, redis->queues.items[i]);
         if (command == NULL)
             return error_no_memory(err);
         redis_command_text(command, "all");
@@ -65,7 +65,7 @@ static bool fetch(struct redis *redis, const struct redis_places *places, bool b
     for (size_t i = from; i < to; i++) {
         const struct redis_place *place = &places->items[i];
         struct redis_command *command =
-            redis_on_queue(redis, &batch, SCRIPT_SHOW, redis->queues.items[place->queue]);
+            redis_batch_on_queue(redis, &batch, SCRIPT_SHOW, redis->queues.items[place->queue]);
         if (command == NULL)
             return error_no_memory(err);
         redis_command_text(command, brief ? "brief" : "all");

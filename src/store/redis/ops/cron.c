@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "job/cron_due.h"
-#include "store/redis/codec/record.h"
+#include "store/redis/net/reply.h"
 #include "store/redis/ops/ops.h"
 #include "store/redis/parts/queues.h"
 
@@ -30,7 +30,7 @@ static bool ask_last(struct redis *redis, const char *name, struct redis_batch *
         bool is_mark = i == redis->queues.count;
         snprintf(key, sizeof(key), "{%s}:cron", is_mark ? "" : redis->queues.items[i]);
         struct redis_command *command =
-            redis_plain(redis, batch, "HGET", is_mark ? MARKS : key, false);
+            redis_batch_plain(redis, batch, "HGET", is_mark ? MARKS : key, false);
         if (command == NULL)
             return error_no_memory(err);
         redis_command_text(command, name);
@@ -59,7 +59,7 @@ static bool store_slot(struct redis *redis, const char *name, usec_t slot, usec_
                        const struct job *job, usec_t now, bool *stored_out, struct error *err)
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
-    struct redis_command *command = redis_on_queue(redis, &batch, SCRIPT_ENQUEUE, job->queue);
+    struct redis_command *command = redis_batch_on_queue(redis, &batch, SCRIPT_ENQUEUE, job->queue);
 
     if (command == NULL)
         return error_no_memory(err);
@@ -100,7 +100,7 @@ static struct redis_command *start_on(struct redis *redis, struct redis_batch *b
                                       const char *word, const char *hash, const char *name,
                                       bool writes)
 {
-    struct redis_command *command = redis_plain(redis, batch, word, hash, writes);
+    struct redis_command *command = redis_batch_plain(redis, batch, word, hash, writes);
 
     if (command != NULL)
         redis_command_text(command, name);
@@ -158,7 +158,7 @@ bool redis_cron_mark(struct store *store, const char *name, usec_t slot, usec_t 
     if (last != 0)
         return true;
     struct redis_command *command =
-        redis_plain(redis, &batch, doubted != 0 ? "HSET" : "HSETNX", MARKS, true);
+        redis_batch_plain(redis, &batch, doubted != 0 ? "HSET" : "HSETNX", MARKS, true);
     if (command == NULL)
         return error_no_memory(err);
     redis_command_text(command, name);

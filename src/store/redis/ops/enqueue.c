@@ -11,8 +11,8 @@
 #include "base/text.h"
 #include "store/redis/codec/record.h"
 #include "store/redis/net/cluster.h"
+#include "store/redis/ops/given.h"
 #include "store/redis/ops/ops.h"
-#include "store/redis/parts/given.h"
 #include "store/redis/parts/queues.h"
 
 #include <assert.h>
@@ -90,7 +90,7 @@ static bool ask_server(struct redis *redis, struct redis_batch *batch, const str
                        size_t count, const struct queue_table *table, usec_t now, struct error *err)
 {
     struct redis_command *command =
-        redis_on_queues(redis, batch, SCRIPT_ENQUEUE, table->names, table->count);
+        redis_batch_on_queues(redis, batch, SCRIPT_ENQUEUE, table->names, table->count);
 
     if (command == NULL)
         return error_no_memory(err);
@@ -107,7 +107,7 @@ static bool ask_cluster(struct redis *redis, struct redis_batch *batch, const st
 {
     for (size_t i = 0; i < table->count; i++) {
         struct redis_command *command =
-            redis_on_queue(redis, batch, SCRIPT_ENQUEUE, table->names[i]);
+            redis_batch_on_queue(redis, batch, SCRIPT_ENQUEUE, table->names[i]);
         if (command == NULL)
             return error_no_memory(err);
         add_head(command, now, check);

@@ -11,6 +11,7 @@
  */
 #include "base/cleanup.h"
 #include "store/redis/codec/record.h"
+#include "store/redis/codec/verdict.h"
 #include "store/redis/net/cluster.h"
 #include "store/redis/ops/ops.h"
 #include "store/redis/ops/settle.h"
@@ -139,7 +140,7 @@ static bool add_leg(const struct exchange *exchange, const struct leg *leg, size
                     struct redis_batch *batch, struct error *err)
 {
     struct redis_command *command =
-        redis_on_queue(exchange->redis, batch, SCRIPT_EXCHANGE, leg->queue);
+        redis_batch_on_queue(exchange->redis, batch, SCRIPT_EXCHANGE, leg->queue);
 
     if (command == NULL)
         return error_no_memory(err);

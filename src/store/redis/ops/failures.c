@@ -2,8 +2,8 @@
  * failures.c - the jobs that failed last, of all queues together.
  */
 #include "base/cleanup.h"
-#include "store/redis/codec/record.h"
 #include "store/redis/codec/show.h"
+#include "store/redis/net/reply.h"
 #include "store/redis/ops/ops.h"
 #include "store/redis/parts/queues.h"
 
@@ -23,7 +23,7 @@ static bool ask(struct redis *redis, size_t limit, struct redis_batch *batch, st
 
     for (size_t i = 0; i < redis->queues.count; i++) {
         snprintf(key, sizeof(key), "{%s}:failed", redis->queues.items[i]);
-        struct redis_command *command = redis_plain(redis, batch, "ZREVRANGE", key, false);
+        struct redis_command *command = redis_batch_plain(redis, batch, "ZREVRANGE", key, false);
         if (command == NULL)
             return error_no_memory(err);
         redis_command_int(command, 0);
@@ -63,8 +63,8 @@ static bool show(struct redis *redis, const struct failure *failures, size_t cou
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
 
     for (size_t i = 0; i < count; i++) {
-        struct redis_command *command =
-            redis_on_queue(redis, &batch, SCRIPT_SHOW, redis->queues.items[failures[i].queue]);
+        struct redis_command *command = redis_batch_on_queue(
+            redis, &batch, SCRIPT_SHOW, redis->queues.items[failures[i].queue]);
         if (command == NULL)
             return error_no_memory(err);
         redis_command_text(command, "brief");

@@ -2,7 +2,8 @@
  * heartbeat.c - a pool says that it lives, and extends what it holds: one round trip.
  */
 #include "base/cleanup.h"
-#include "store/redis/codec/record.h"
+#include "store/redis/codec/verdict.h"
+#include "store/redis/net/reply.h"
 #include "store/redis/ops/ops.h"
 
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static bool command_for(struct redis *redis, struct beating *beating, struct red
     for (*number_out = batch->count; --*number_out > 0;)
         if (strcmp(beating->queues[*number_out], queue) == 0)
             return true;
-    struct redis_command *command = redis_on_queue(redis, batch, SCRIPT_HEARTBEAT, queue);
+    struct redis_command *command = redis_batch_on_queue(redis, batch, SCRIPT_HEARTBEAT, queue);
     if (command == NULL)
         return error_no_memory(err);
     *number_out = batch->count - 1;
@@ -70,7 +71,7 @@ static bool ask(struct redis *redis, struct beating *beating, struct redis_batch
 {
     const struct heartbeat *heartbeat = beating->heartbeat;
 
-    if (redis_pool_beat(redis, batch, heartbeat, beating->now) == NULL)
+    if (redis_pools_beat(redis, batch, heartbeat, beating->now) == NULL)
         return error_no_memory(err);
     for (size_t i = 0; i < heartbeat->lease_count; i++) {
         const struct lease_beat *lease = &heartbeat->leases[i];
@@ -78,7 +79,7 @@ static bool ask(struct redis *redis, struct beating *beating, struct redis_batch
             return false;
         add_lease(&batch->items[beating->command_of[i]], lease);
     }
-    return redis_run_parts(redis, batch, err) && redis_batch_worked(batch, err);
+    return redis_run_parts(redis, batch, err) && redis_run_worked(batch, err);
 }
 
 static bool read_answer(const struct redis_command *command, size_t heard,

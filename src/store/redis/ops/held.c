@@ -37,7 +37,7 @@ static bool read_part(struct redis *redis, const char *queue, const char *pool, 
                       struct job_list *jobs_out, struct error *err)
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
-    struct redis_command *command = redis_on_queue(redis, &batch, SCRIPT_HELD, queue);
+    struct redis_command *command = redis_batch_on_queue(redis, &batch, SCRIPT_HELD, queue);
 
     if (command == NULL)
         return error_no_memory(err);

@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 #include "store/driver.h"
-#include "store/redis/net/connection.h"
+#include "store/redis/net/run.h"
 
 /* enqueue.c */
 bool redis_enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
@@ -20,8 +20,6 @@ void redis_enqueue_words(struct redis_command *command, size_t queue_number, con
 bool redis_enqueue_conflict(const redisReply *answer, const struct job *job, struct error *err);
 
 /* cron.c */
-bool redis_publish(struct store *store, const struct store_limits *limits,
-                   struct error *err) MUST_CHECK;
 bool redis_cron_enqueue(struct store *store, const char *name, usec_t slot, const struct job *job,
                         usec_t now, bool *stored_out, struct error *err);
 bool redis_cron_last(struct store *store, const char *name, usec_t now, struct cron_past *past_out,
@@ -57,6 +55,7 @@ bool redis_reclaim(struct store *store, usec_t now, size_t limit, size_t *moved_
                    struct error *err);
 bool redis_prune(struct store *store, const struct retention *keep, usec_t now, size_t limit,
                  size_t *removed_out, struct error *err);
+bool redis_publish(struct store *store, const struct store_limits *limits, struct error *err);
 
 /* aside.c */
 bool redis_aside(struct store *store, const char *const *queues, size_t count,
@@ -75,8 +74,8 @@ bool redis_pool_remove_silent(struct store *store, usec_t before, struct pool_li
                               struct error *err);
 
 /* A pool's beat, as a command among others; it answers whether the pool is known. */
-struct redis_command *redis_pool_beat(struct redis *redis, struct redis_batch *batch,
-                                      const struct heartbeat *heartbeat, usec_t now) MUST_CHECK;
+struct redis_command *redis_pools_beat(struct redis *redis, struct redis_batch *batch,
+                                       const struct heartbeat *heartbeat, usec_t now) MUST_CHECK;
 
 /* Says that somebody watches them, as a command among others. False when out of memory. */
 bool redis_pools_watch(struct redis *redis, struct redis_batch *batch, usec_t until) MUST_CHECK;
@@ -113,16 +112,5 @@ bool redis_hide_queue(struct store *store, const char *queue, enum th_error_code
 /* durability.c */
 bool redis_durability(struct store *store, char text[STORE_DURABILITY_SIZE], bool *is_safe_out,
                       struct error *err);
-
-/* net/bell.c */
-bool redis_wait_fd(struct store *store, int *fd_out, struct error *err);
-bool redis_wait(struct store *store, usec_t timeout, bool *rang_out, struct error *err);
-bool redis_check_bell(struct store *store, struct error *err);
-
-/* codec/verdict.c: what the scripts answer for one item, in one character. */
-enum th_error_code redis_verdict_of(char answer);
-
-/* Several answers about one item, each of another queue: whoever knows the item is right. */
-enum th_error_code redis_verdict_join(enum th_error_code known, char answer);
 
 #endif

@@ -3,7 +3,7 @@
  * beats.
  */
 #include "base/cleanup.h"
-#include "store/redis/codec/record.h"
+#include "store/redis/net/reply.h"
 #include "store/redis/ops/ops.h"
 
 #include <stdio.h>
@@ -26,11 +26,11 @@ static void add_status(struct redis_command *command, struct bytes status)
     redis_command_bytes(command, word.data, word.length);
 }
 
-struct redis_command *redis_pool_beat(struct redis *redis, struct redis_batch *batch,
-                                      const struct heartbeat *heartbeat, usec_t now)
+struct redis_command *redis_pools_beat(struct redis *redis, struct redis_batch *batch,
+                                       const struct heartbeat *heartbeat, usec_t now)
 {
     struct redis_command *command =
-        redis_on_keys(redis, batch, SCRIPT_POOL_BEAT, keys, COUNT_OF(keys));
+        redis_batch_on_keys(redis, batch, SCRIPT_POOL_BEAT, keys, COUNT_OF(keys));
 
     if (command == NULL)
         return NULL;
@@ -43,7 +43,7 @@ struct redis_command *redis_pool_beat(struct redis *redis, struct redis_batch *b
 bool redis_pools_watch(struct redis *redis, struct redis_batch *batch, usec_t until)
 {
     struct redis_command *command =
-        redis_on_keys(redis, batch, SCRIPT_WATCH_POOLS, keys, COUNT_OF(keys));
+        redis_batch_on_keys(redis, batch, SCRIPT_WATCH_POOLS, keys, COUNT_OF(keys));
 
     if (command == NULL)
         return false;
@@ -57,7 +57,7 @@ bool redis_pool_register(struct store *store, const struct pool *pool, usec_t no
     struct redis *redis = redis_of(store);
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
     struct redis_command *command =
-        redis_on_keys(redis, &batch, SCRIPT_POOL_REGISTER, keys, COUNT_OF(keys));
+        redis_batch_on_keys(redis, &batch, SCRIPT_POOL_REGISTER, keys, COUNT_OF(keys));
 
     if (command == NULL)
         return error_no_memory(err);
@@ -100,7 +100,7 @@ static bool list_pools(struct redis *redis, usec_t before, struct pool_list *poo
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
     struct redis_command *command =
-        redis_on_keys(redis, &batch, SCRIPT_POOL_LIST, keys, COUNT_OF(keys));
+        redis_batch_on_keys(redis, &batch, SCRIPT_POOL_LIST, keys, COUNT_OF(keys));
 
     if (command == NULL)
         return error_no_memory(err);
@@ -138,7 +138,7 @@ bool redis_pool_remove(struct store *store, const char *name, struct error *err)
     struct redis *redis = redis_of(store);
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
     struct redis_command *command =
-        redis_on_keys(redis, &batch, SCRIPT_POOL_REMOVE, keys, COUNT_OF(keys));
+        redis_batch_on_keys(redis, &batch, SCRIPT_POOL_REMOVE, keys, COUNT_OF(keys));
 
     if (command == NULL)
         return error_no_memory(err);

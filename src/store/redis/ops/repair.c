@@ -6,7 +6,8 @@
  * has the job acts.
  */
 #include "base/cleanup.h"
-#include "store/redis/codec/record.h"
+#include "store/redis/codec/verdict.h"
+#include "store/redis/net/reply.h"
 #include "store/redis/ops/ops.h"
 #include "store/redis/parts/queues.h"
 
@@ -21,7 +22,7 @@ static bool ask(struct redis *redis, const struct repair *repair, const struct u
 {
     for (size_t i = 0; i < redis->queues.count; i++) {
         struct redis_command *command =
-            redis_on_queue(redis, batch, repair->script, redis->queues.items[i]);
+            redis_batch_on_queue(redis, batch, repair->script, redis->queues.items[i]);
         if (command == NULL)
             return error_no_memory(err);
         if (repair->has_now)
@@ -95,7 +96,7 @@ bool redis_set_paused(struct store *store, const char *queue, usec_t paused_at, 
 {
     struct redis *redis = redis_of(store);
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
-    struct redis_command *command = redis_on_queue(redis, &batch, SCRIPT_PAUSE, queue);
+    struct redis_command *command = redis_batch_on_queue(redis, &batch, SCRIPT_PAUSE, queue);
 
     if (command == NULL)
         return error_no_memory(err);
@@ -117,7 +118,7 @@ bool redis_hide_queue(struct store *store, const char *queue, enum th_error_code
         return false;
     if (!redis_names_have(&redis->queues, queue))
         return true;
-    if (redis_on_queue(redis, &batch, SCRIPT_HIDE, queue) == NULL)
+    if (redis_batch_on_queue(redis, &batch, SCRIPT_HIDE, queue) == NULL)
         return error_no_memory(err);
     if (!redis_run(redis, &batch, err))
         return false;

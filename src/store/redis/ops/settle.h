@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "base/buffer.h"
+#include "store/redis/net/command.h"
 #include "store/redis/net/connection.h"
 
 /* `scratch` is emptied first; its memory serves the next one. */

@@ -2,7 +2,7 @@
  * stats.c - how many jobs of each state every queue has, and how many stand before one.
  */
 #include "base/cleanup.h"
-#include "store/redis/codec/record.h"
+#include "store/redis/net/reply.h"
 #include "store/redis/ops/ops.h"
 #include "store/redis/parts/queues.h"
 
@@ -43,7 +43,7 @@ bool redis_stats(struct store *store, struct queue_stats_list *stats_out, struct
     if (!redis_queues_load(redis, err))
         return false;
     for (size_t i = 0; i < redis->queues.count; i++)
-        if (redis_on_queue(redis, &batch, SCRIPT_STATS, redis->queues.items[i]) == NULL)
+        if (redis_batch_on_queue(redis, &batch, SCRIPT_STATS, redis->queues.items[i]) == NULL)
             return error_no_memory(err);
     if (!redis_run(redis, &batch, err))
         return false;
@@ -58,7 +58,8 @@ bool redis_count_before(struct store *store, const struct job *job, size_t limit
 {
     struct redis *redis = redis_of(store);
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
-    struct redis_command *command = redis_on_queue(redis, &batch, SCRIPT_COUNT_BEFORE, job->queue);
+    struct redis_command *command =
+        redis_batch_on_queue(redis, &batch, SCRIPT_COUNT_BEFORE, job->queue);
 
     if (command == NULL)
         return error_no_memory(err);

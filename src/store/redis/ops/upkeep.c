@@ -1,5 +1,6 @@
 /*
- * upkeep.c - what becomes due, leases that ran out, and what has been kept for long enough.
+ * upkeep.c - what becomes due, leases that ran out, what has been kept for long enough, and what
+ * other producers have to know.
  *
  * Every pass looks at all queues first, in one round trip, and goes only to those that have
  * something to do. A queue that is away, in a cluster, or that cannot be made sense of is left for
@@ -8,9 +9,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "store/redis/codec/record.h"
+#include "store/redis/net/reply.h"
+#include "store/redis/net/word.h"
 #include "store/redis/ops/ops.h"
 #include "store/redis/parts/queues.h"
+#include "store/redis/schema.h"
 
 #include <stdio.h>
 
@@ -66,7 +69,7 @@ static bool look(struct redis *redis, const struct look *looks, size_t count,
     for (size_t i = 0; i < count * redis->queues.count; i++) {
         const struct look *one = &looks[i % count];
         snprintf(key, sizeof(key), "{%s}:%s", redis->queues.items[i / count], one->key);
-        struct redis_command *command = redis_plain(redis, batch, one->word, key, false);
+        struct redis_command *command = redis_batch_plain(redis, batch, one->word, key, false);
         if (command == NULL)
             return error_no_memory(err);
         if (one->first != NULL)
@@ -75,7 +78,7 @@ static bool look(struct redis *redis, const struct look *looks, size_t count,
             redis_command_text(command, one->second);
     }
     return redis_run_parts(redis, batch, err) &&
-           (redis->slot_nodes == NULL || redis_batch_worked(batch, err));
+           (redis->slot_nodes == NULL || redis_run_worked(batch, err));
 }
 
 /* ---- promote ---- */
@@ -99,7 +102,7 @@ static bool promote_queue(struct redis *redis, const char *queue, const char *se
                           size_t limit, size_t *moved_out, usec_t *next_out, struct error *err)
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
-    struct redis_command *command = redis_on_queue(redis, &batch, SCRIPT_PROMOTE, queue);
+    struct redis_command *command = redis_batch_on_queue(redis, &batch, SCRIPT_PROMOTE, queue);
     bool answered;
 
     if (command == NULL)
@@ -159,7 +162,7 @@ static bool reclaim_queue(struct redis *redis, const char *queue, usec_t now, si
 
     while (more && *moved_out < limit) {
         CLEANUP(redis_batch_done) struct redis_batch batch = {0};
-        struct redis_command *command = redis_on_queue(redis, &batch, SCRIPT_RECLAIM, queue);
+        struct redis_command *command = redis_batch_on_queue(redis, &batch, SCRIPT_RECLAIM, queue);
         if (command == NULL)
             return error_no_memory(err);
         redis_command_now(redis, command, now);
@@ -191,7 +194,7 @@ static bool has_any(const struct redis_command *count)
 static bool unblock(struct redis *redis, const char *queue, usec_t now, struct error *err)
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
-    struct redis_command *command = redis_on_queue(redis, &batch, SCRIPT_UNBLOCK, queue);
+    struct redis_command *command = redis_batch_on_queue(redis, &batch, SCRIPT_UNBLOCK, queue);
     bool answered;
 
     if (command == NULL)
@@ -207,7 +210,7 @@ static bool tell_damage(struct redis *redis, const char *queue, struct error *er
     char key[KEY_SIZE];
 
     snprintf(key, sizeof(key), "{%s}:damage_news", queue);
-    struct redis_command *command = redis_plain(redis, &batch, "LPOP", key, true);
+    struct redis_command *command = redis_batch_plain(redis, &batch, "LPOP", key, true);
     if (command == NULL)
         return error_no_memory(err);
     redis_command_int(command, NEWS_AT_ONCE);
@@ -264,7 +267,7 @@ static bool prune_part(struct redis *redis, const char *queue, const struct rete
                        usec_t now, size_t limit, size_t *removed_out, struct error *err)
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
-    struct redis_command *command = redis_on_queue(redis, &batch, SCRIPT_PRUNE, queue);
+    struct redis_command *command = redis_batch_on_queue(redis, &batch, SCRIPT_PRUNE, queue);
     bool answered;
 
     if (command == NULL)
@@ -314,4 +317,40 @@ bool redis_prune(struct store *store, const struct retention *keep, usec_t now, 
                          removed_out, err))
             return false;
     return true;
+}
+
+/* ---- publish ---- */
+
+static bool put_limits(struct redis *redis, struct redis_batch *batch, const char *key,
+                       const struct store_limits *limits, struct error *err)
+{
+    struct redis_command *command = redis_batch_plain(redis, batch, "HSET", key, false);
+
+    if (command == NULL)
+        return error_no_memory(err);
+    redis_command_text(command, "max_payload");
+    redis_command_int(command, (int64_t)limits->max_payload);
+    redis_command_text(command, "idempotency_window");
+    redis_command_int(command, limits->idempotency_window);
+    return true;
+}
+
+/* In a cluster the producers' script reaches nothing but its queue: each has them. */
+bool redis_publish(struct store *store, const struct store_limits *limits, struct error *err)
+{
+    struct redis *redis = redis_of(store);
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+    char key[KEY_SIZE];
+
+    redis_begin(redis);
+    if (!put_limits(redis, &batch, REDIS_SCHEMA_KEY, limits, err))
+        return false;
+    if (redis->slot_nodes != NULL && !redis_queues_load(redis, err))
+        return false;
+    for (size_t i = 0; redis->slot_nodes != NULL && i < redis->queues.count; i++) {
+        snprintf(key, sizeof(key), "{%s}:state", redis->queues.items[i]);
+        if (!put_limits(redis, &batch, key, limits, err))
+            return false;
+    }
+    return redis_run(redis, &batch, err);
 }

@@ -20,7 +20,7 @@ static bool add_queue(struct redis *redis, struct redis_batch *batch, const stru
                       size_t first, usec_t until, usec_t now)
 {
     const char *queue = watch->jobs[first].queue;
-    struct redis_command *command = redis_on_queue(redis, batch, SCRIPT_WATCH, queue);
+    struct redis_command *command = redis_batch_on_queue(redis, batch, SCRIPT_WATCH, queue);
 
     if (command == NULL)
         return false;

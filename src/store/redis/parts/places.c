@@ -12,7 +12,8 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "store/listing.h"
-#include "store/redis/codec/record.h"
+#include "store/redis/net/run.h"
+#include "store/redis/net/word.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,7 +174,7 @@ static bool ask(const struct search *search, size_t queue, struct redis_batch *b
 {
     const struct job_filter *filter = search->filter;
     struct redis_command *command =
-        redis_on_queue(search->redis, batch, SCRIPT_LIST, search->redis->queues.items[queue]);
+        redis_batch_on_queue(search->redis, batch, SCRIPT_LIST, search->redis->queues.items[queue]);
 
     if (command == NULL)
         return error_no_memory(err);

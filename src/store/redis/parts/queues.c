@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "job/job.h"
+#include "store/redis/net/run.h"
 
 #include <stdio.h>
 
@@ -16,7 +17,7 @@ bool redis_queues_load(struct redis *redis, struct error *err)
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
 
-    if (redis_plain(redis, &batch, "SMEMBERS", "queues", false) == NULL)
+    if (redis_batch_plain(redis, &batch, "SMEMBERS", "queues", false) == NULL)
         return error_no_memory(err);
     if (!redis_run(redis, &batch, err))
         return false;
@@ -42,7 +43,7 @@ static bool list(struct redis *redis, const struct redis_names *added, struct er
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
     /* Listed twice is listed once: it is never in doubt. */
-    struct redis_command *command = redis_plain(redis, &batch, "SADD", "queues", false);
+    struct redis_command *command = redis_batch_plain(redis, &batch, "SADD", "queues", false);
 
     if (command == NULL)
         return error_no_memory(err);
@@ -76,7 +77,7 @@ static bool find_used(struct redis *redis, const char *const *queues, size_t cou
 
     for (size_t i = 0; i < count; i++) {
         snprintf(key, sizeof(key), "{%s}:state", queues[i]);
-        if (redis_plain(redis, &batch, "EXISTS", key, false) == NULL)
+        if (redis_batch_plain(redis, &batch, "EXISTS", key, false) == NULL)
             return error_no_memory(err);
     }
     if (!redis_run_parts(redis, &batch, err))

@@ -1,11 +1,10 @@
 /*
  * given.c - ids that producers chose, in a cluster: the same one may be in another queue.
  */
-#include "store/redis/parts/given.h"
+#include "store/redis/ops/given.h"
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "store/redis/codec/record.h"
 #include "store/redis/ops/ops.h"
 #include "store/redis/parts/queues.h"
 
@@ -54,7 +53,7 @@ static bool ask_others(struct redis *redis, const struct job *job, struct redis_
         if (text_equal(redis->queues.items[i], job->queue))
             continue;
         snprintf(key, sizeof(key), "{%s}:job", redis->queues.items[i]);
-        struct redis_command *command = redis_plain(redis, batch, "HEXISTS", key, false);
+        struct redis_command *command = redis_batch_plain(redis, batch, "HEXISTS", key, false);
         if (command == NULL)
             return error_no_memory(err);
         redis_command_uuid(command, &job->id);
