@@ -4,6 +4,7 @@
 #include "store/redis/schema.h"
 
 #include "base/cleanup.h"
+#include "store/checks.h"
 #include "store/redis/net/run.h"
 
 #include <stdio.h>
@@ -44,20 +45,12 @@ bool redis_schema_prepare(struct redis *redis, const struct store_options *optio
                           struct error *err)
 {
     struct store_schema schema = {0};
+    char what[ERROR_TEXT_SIZE];
 
     if (!ask(redis, options->migrate, &schema, err))
         return false;
     if (options->any_schema)
         return true;
-    if (schema.version < NEWEST)
-        return error_set(err, TH_E_SCHEMA,
-                         "%s: the layout is at version %d and this program needs %d: run 'thctl "
-                         "migrate'",
-                         redis->address.shown, schema.version, NEWEST);
-    if (schema.usable_from > NEWEST)
-        return error_set(err, TH_E_SCHEMA,
-                         "%s: the layout is at version %d and cannot be used by this program, "
-                         "which knows %d: upgrade TaskHarbor here",
-                         redis->address.shown, schema.version, NEWEST);
-    return true;
+    snprintf(what, sizeof(what), "%s: the layout", redis->address.shown);
+    return checks_version(&schema, what, err);
 }

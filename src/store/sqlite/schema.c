@@ -4,6 +4,7 @@
 #include "store/sqlite/schema.h"
 
 #include "base/cleanup.h"
+#include "store/checks.h"
 #include "store/sqlite/file/query.h"
 #include "store/sqlite/file/row.h"
 
@@ -119,6 +120,7 @@ bool sqlite_schema_prepare(struct sqlite *sqlite, const struct store_options *op
                            struct error *err)
 {
     struct store_schema schema = {0};
+    char what[ERROR_TEXT_SIZE];
 
     if (!read_version(sqlite, &schema, err))
         return false;
@@ -128,15 +130,6 @@ bool sqlite_schema_prepare(struct sqlite *sqlite, const struct store_options *op
     }
     if (options->any_schema)
         return true;
-    if (schema.version < NEWEST)
-        return error_set(err, TH_E_SCHEMA,
-                         "sqlite: %s: the schema is at version %d and this program needs %d: run "
-                         "'thctl migrate'",
-                         sqlite->path, schema.version, NEWEST);
-    if (schema.usable_from > NEWEST)
-        return error_set(err, TH_E_SCHEMA,
-                         "sqlite: %s: the schema is at version %d and cannot be used by this "
-                         "program, which knows %d: upgrade TaskHarbor here",
-                         sqlite->path, schema.version, NEWEST);
-    return true;
+    snprintf(what, sizeof(what), "sqlite: %s: the schema", sqlite->path);
+    return checks_version(&schema, what, err);
 }

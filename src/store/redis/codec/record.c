@@ -271,14 +271,3 @@ bool redis_record_run(const redisReply *text, struct arena *arena, struct job_ru
         run->error = "";
     return cursor.ok;
 }
-
-const char *redis_record_defect(const struct job *job, bool read)
-{
-    if (!read)
-        return "the stored record is damaged: it cannot be read";
-    if (uuid_is_nil(&job->id))
-        return "the stored record is damaged: its id is not a UUID";
-    if (job->type == NULL || !job_name_is_valid(job->type))
-        return "the stored record is damaged: its type is not a name";
-    return NULL;
-}

@@ -42,7 +42,4 @@ bool redis_record_end(const redisReply *text, struct arena *arena, struct job *j
                       struct job_run *last_run) MUST_CHECK;
 bool redis_record_run(const redisReply *text, struct arena *arena, struct job_run *run) MUST_CHECK;
 
-/* Why a job that was read cannot be run; NULL: it can. */
-const char *redis_record_defect(const struct job *job, bool read);
-
 #endif

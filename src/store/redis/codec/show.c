@@ -4,6 +4,7 @@
 #include "store/redis/codec/show.h"
 
 #include "base/text.h"
+#include "store/defect.h"
 #include "store/redis/codec/record.h"
 
 #define FIELDS 8 /* id, state, record, lease, end, detail, runs, aside */
@@ -56,23 +57,27 @@ static void read_aside(const redisReply *aside, struct arena *arena, struct job 
         job->last_error = arena_text(arena, aside->element[2]->str);
 }
 
-/* The kept ones, and behind them the one that a done job's end holds. */
+static bool add_run(const struct job_run *run, struct arena *arena, struct job *job,
+                    struct error *err)
+{
+    struct job_run *added = job_run_add(job, arena);
+
+    if (added == NULL)
+        return error_no_memory(err);
+    *added = *run;
+    return true;
+}
+
+/* The kept ones, and then the one that a done job's end holds. */
 static bool read_runs(const redisReply *runs, const struct job_run *last, struct arena *arena,
                       struct job *job, struct error *err)
 {
-    job->runs = arena_alloc(arena, (runs->elements + 1) * sizeof(*job->runs));
-    if (job->runs == NULL)
-        return error_no_memory(err);
-    for (size_t i = 0; i < runs->elements; i++)
-        if (redis_record_run(runs->element[i], arena, &job->runs[job->run_count]))
-            job->run_count++;
-    if (last->execution != 0)
-        job->runs[job->run_count++] = *last;
-    if (job->run_count > JOB_RUNS_KEPT) {
-        job->runs += job->run_count - JOB_RUNS_KEPT;
-        job->run_count = JOB_RUNS_KEPT;
+    for (size_t i = 0; i < runs->elements; i++) {
+        struct job_run run = {0};
+        if (redis_record_run(runs->element[i], arena, &run) && !add_run(&run, arena, job, err))
+            return false;
     }
-    return true;
+    return last->execution == 0 || add_run(last, arena, job, err);
 }
 
 /* A done job shows the exit of its last run, not of a failure before it. */
@@ -100,7 +105,7 @@ static bool read_job(redisReply *const *fields, const char *queue, struct job_li
         read = redis_record_lease(fields[3], arena, job) && read;
     else if (fields[4]->len > 0)
         read = redis_record_end(fields[4], arena, job, &last) && read;
-    job->defect = redis_record_defect(job, read);
+    job->defect = read ? defect_of(job) : DEFECT_UNREADABLE;
     read_detail(fields[5], arena, job);
     read_aside(fields[7], arena, job);
     show_exit(job, &last);

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "store/checks.h"
 #include "store/redis/codec/record.h"
 #include "store/redis/net/cluster.h"
 #include "store/redis/ops/given.h"
@@ -140,10 +141,7 @@ bool redis_enqueue_conflict(const redisReply *answer, const struct job *job, str
 {
     bool runs = text_equal(answer->element[2]->str, "3");
 
-    return error_set(err, TH_E_CONFLICT,
-                     "key '%s' of queue '%s' %s with type '%s': a job of type '%s' cannot %s",
-                     job->key, job->queue, runs ? "runs" : "waits", answer->element[3]->str,
-                     job->type, runs ? "wait for it" : "update it");
+    return checks_refuse_twin(job, answer->element[3]->str, runs, err);
 }
 
 /* The number of the job in the whole batch, from its number in the command of its queue. */

@@ -10,6 +10,7 @@
  * starts where the one before it would end if it gave all that it is asked for.
  */
 #include "base/cleanup.h"
+#include "store/defect.h"
 #include "store/redis/codec/record.h"
 #include "store/redis/codec/verdict.h"
 #include "store/redis/net/cluster.h"
@@ -228,7 +229,7 @@ static bool read_job(const struct exchange *exchange, const struct leg *leg, con
     if (member->len != MEMBER_ID + UUID_TEXT_SIZE - 1 ||
         !uuid_parse(member->str + MEMBER_ID, &job->id))
         job->id = (struct uuid){{0}};
-    job->defect = redis_record_defect(job, read);
+    job->defect = read ? defect_of(job) : DEFECT_UNREADABLE;
     job->executions++;
     job->queue = queue;
     job->pool = exchange->pool;
@@ -377,16 +378,11 @@ bool redis_exchange(struct store *store, const struct settlement_list *finished,
         .pool = wanted != NULL ? arena_text(&jobs_out->arena, wanted->pool) : NULL,
         .in_parts = wanted == NULL || wanted->away_out != NULL,
     };
-    size_t before = wanted != NULL ? jobs_out->count : 0;
 
     redis_begin(exchange.redis);
-    if (run_exchange(&exchange, err)) {
-        if (wanted != NULL)
-            keep_listed(exchange.redis, wanted);
-        return true;
-    }
-    /* Whoever tries again with the same list must not find jobs in it that it does not hold. */
+    if (!run_exchange(&exchange, err))
+        return false;
     if (wanted != NULL)
-        jobs_out->count = before;
-    return false;
+        keep_listed(exchange.redis, wanted);
+    return true;
 }

@@ -6,6 +6,7 @@
  * is dropped.
  */
 #include "base/cleanup.h"
+#include "store/defect.h"
 #include "store/redis/codec/record.h"
 #include "store/redis/ops/ops.h"
 #include "store/redis/parts/queues.h"
@@ -26,7 +27,7 @@ static bool read_job(const char *queue, redisReply *const *fields, struct job_li
                 redis_record_lease(fields[1], &jobs_out->arena, job);
     if (!redis_reply_uuid(fields[0], &job->id))
         job->id = (struct uuid){{0}};
-    job->defect = redis_record_defect(job, read);
+    job->defect = read ? defect_of(job) : DEFECT_UNREADABLE;
     job->queue = queue;
     job->state = JOB_RUNNING;
     return true;

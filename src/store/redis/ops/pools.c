@@ -64,7 +64,7 @@ bool redis_pool_register(struct store *store, const struct pool *pool, usec_t no
     redis_command_text(command, pool->name);
     redis_command_text(command, pool->host != NULL ? pool->host : "");
     redis_command_int(command, pool->pid);
-    redis_command_int(command, pool->started_at != 0 ? pool->started_at : now);
+    redis_command_int(command, pool->started_at);
     redis_command_int(command, now);
     add_status(command, pool->status);
     redis_begin(redis);

@@ -2,102 +2,29 @@
  * browse.c - jobs for people: one, or a page of a list.
  */
 #include "base/cleanup.h"
-#include "store/sqlite/file/query.h"
+#include "store/sqlite/codec/columns.h"
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/ops/ops.h"
 #include "store/sqlite/parts/candidates.h"
-
-static int row_int_or(struct sqlite_query *query, int absent)
-{
-    bool null = sqlite_row_is_null(query);
-    int value = (int)sqlite_row_int(query);
-
-    return null ? absent : value;
-}
-
-/* The columns of job_view, in its order. */
-static void read_job(struct sqlite_query *query, struct arena *arena, struct job *job)
-{
-    job->ref = sqlite_row_int(query);
-    job->id = sqlite_row_uuid(query);
-    job->type = sqlite_row_text(query, arena);
-    job->queue = sqlite_row_text(query, arena);
-    job->state = (enum job_state)sqlite_row_int(query);
-    job->encoding = sqlite_row_int(query) == JOB_RAW ? JOB_RAW : JOB_JSON;
-    job->payload = sqlite_row_bytes(query, arena);
-    job->priority = (int)sqlite_row_int(query);
-    job->due = sqlite_row_int(query);
-    job->run_at = sqlite_row_int(query);
-    job->timeout = sqlite_row_int(query);
-    job->attempts = (int)sqlite_row_int(query);
-    job->max_attempts = (int)sqlite_row_int(query);
-    job->executions = sqlite_row_int(query);
-    job->stalls = (int)sqlite_row_int(query);
-    job->max_stalls = (int)sqlite_row_int(query);
-    job->key = sqlite_row_text(query, arena);
-    job_flags_unpack((int)sqlite_row_int(query), job);
-    job->idempotency_key = sqlite_row_text(query, arena);
-    job->created_at = sqlite_row_int(query);
-    job->started_at = sqlite_row_int(query);
-    job->ended_at = sqlite_row_int(query);
-    job->token = sqlite_row_token(query);
-    job->expires_at = sqlite_row_int(query);
-    job->pool = sqlite_row_text(query, arena);
-    job->worker = (int)sqlite_row_int(query);
-    job->cancel_requested_at = sqlite_row_int(query);
-    job->merged_into = sqlite_row_uuid(query);
-    job->last_error = sqlite_row_text(query, arena);
-    job->failed_at = sqlite_row_int(query);
-    job->reason = (enum job_reason)sqlite_row_int(query);
-    job->exit_code = row_int_or(query, JOB_NO_EXIT_CODE);
-    job->signal = (int)sqlite_row_int(query);
-    job->progress_percent = row_int_or(query, -1);
-    job->progress_text = sqlite_row_text(query, arena);
-    job->result = sqlite_row_bytes(query, arena);
-    job->output = sqlite_row_bytes(query, arena);
-    job->aside = (enum job_aside)sqlite_row_int(query);
-    job->aside_since = sqlite_row_int(query);
-}
-
-static void read_run(struct sqlite_query *query, struct arena *arena, struct job_run *run)
-{
-    run->execution = sqlite_row_int(query);
-    run->outcome = (enum run_outcome)sqlite_row_int(query);
-    run->pool = sqlite_row_text(query, arena);
-    run->worker = (int)sqlite_row_int(query);
-    run->started_at = sqlite_row_int(query);
-    run->wall = sqlite_row_int(query);
-    run->user = sqlite_row_int(query);
-    run->system = sqlite_row_int(query);
-    run->max_rss_kb = sqlite_row_int(query);
-    run->exit_code = row_int_or(query, JOB_NO_EXIT_CODE);
-    run->signal = (int)sqlite_row_int(query);
-    run->error = sqlite_row_text(query, arena);
-}
 
 static bool read_runs(struct sqlite *sqlite, struct arena *arena, struct job *job,
                       struct error *err)
 {
     bool found;
     CLEANUP(sqlite_query_done) struct sqlite_query query = sqlite_query_start(sqlite, SQL_RUNS);
+    struct columns columns = sqlite_columns_of(&query, arena);
 
-    /* One more than is kept: a done job has its last run in another table. */
-    job->runs = arena_alloc(arena, (JOB_RUNS_KEPT + 1) * sizeof(*job->runs));
-    if (job->runs == NULL)
-        return error_no_memory(err);
     sqlite_query_int(&query, job->ref);
-    while (job->run_count <= JOB_RUNS_KEPT) {
+    for (;;) {
         if (!sqlite_query_row(&query, &found, err))
             return false;
         if (!found)
-            break;
-        read_run(&query, arena, &job->runs[job->run_count++]);
+            return true;
+        struct job_run *run = job_run_add(job, arena);
+        if (run == NULL)
+            return error_no_memory(err);
+        columns_run(&columns, run);
     }
-    if (job->run_count > JOB_RUNS_KEPT) {
-        job->runs++;
-        job->run_count = JOB_RUNS_KEPT;
-    }
-    return true;
 }
 
 /* The job that the query answers, if there is one. */
@@ -105,6 +32,7 @@ static bool read_answer(struct sqlite_query *query, bool brief, struct job_list 
                         struct error *err)
 {
     struct arena *arena = &jobs_out->arena;
+    struct columns columns = sqlite_columns_of(query, arena);
     bool found;
 
     if (!sqlite_query_row(query, &found, err))
@@ -114,7 +42,7 @@ static bool read_answer(struct sqlite_query *query, bool brief, struct job_list 
     struct job *job = job_list_add(jobs_out);
     if (job == NULL)
         return error_no_memory(err);
-    read_job(query, arena, job);
+    columns_job(&columns, job);
     if (!brief && !read_runs(query->sqlite, arena, job, err))
         return false;
     return !arena->failed || error_no_memory(err);
@@ -123,15 +51,10 @@ static bool read_answer(struct sqlite_query *query, bool brief, struct job_list 
 static bool get(struct sqlite *sqlite, const struct uuid *id, struct job_list *job_out,
                 struct error *err)
 {
-    char text[UUID_TEXT_SIZE];
-    size_t before = job_out->count;
     CLEANUP(sqlite_query_done) struct sqlite_query query = sqlite_query_start(sqlite, SQL_GET);
 
     sqlite_query_uuid(&query, id);
-    if (!read_answer(&query, false, job_out, err))
-        return false;
-    return job_out->count > before ||
-           error_set(err, TH_E_NOT_FOUND, "no job %s", uuid_format(id, text));
+    return read_answer(&query, false, job_out, err);
 }
 
 bool sqlite_get(struct store *store, const struct uuid *id, struct job_list *job_out,

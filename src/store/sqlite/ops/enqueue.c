@@ -6,6 +6,7 @@
  */
 #include "base/cleanup.h"
 #include "job/idempotency.h"
+#include "store/checks.h"
 #include "store/sqlite/file/query.h"
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/ops/ops.h"
@@ -151,16 +152,6 @@ static bool check_id(struct arrival *arrival, struct error *err)
     return seq == 0 || answer_existing(arrival, &arrival->job->id, err);
 }
 
-static bool refuse_type(const struct job *job, const struct sqlite_standing *twin,
-                        struct error *err)
-{
-    return error_set(err, TH_E_CONFLICT,
-                     "key '%s' of queue '%s' %s with type '%s': a job of type '%s' cannot %s",
-                     job->key, job->queue, twin->place.state == JOB_RUNNING ? "runs" : "waits",
-                     twin->type, job->type,
-                     twin->place.state == JOB_RUNNING ? "wait for it" : "update it");
-}
-
 /* The waiting twin is updated. Behind a running one the job will be blocked, and merged into it if
  * it comes back: so that one, too, has to be of its type. */
 static bool check_key(struct arrival *arrival, struct error *err)
@@ -185,7 +176,7 @@ static bool check_key(struct arrival *arrival, struct error *err)
     if (!found)
         return true;
     if (strcmp(standing.type, job->type) != 0)
-        return refuse_type(job, &standing, err);
+        return checks_refuse_twin(job, standing.type, standing.place.state == JOB_RUNNING, err);
     return standing.place.state == JOB_RUNNING || update_waiting(arrival, &standing, err);
 }
 

@@ -18,15 +18,9 @@ bool sqlite_exchange(struct store *store, const struct settlement_list *finished
                      struct job_list *jobs_out, struct error *err)
 {
     struct sqlite *sqlite = sqlite_of(store);
-    size_t before = wanted != NULL ? jobs_out->count : 0;
-    bool kept =
-        sqlite_begin_write(sqlite, err) &&
-        sqlite_end(sqlite,
-                   settle_and_reserve(sqlite, finished, wanted, now, verdicts_out, jobs_out, err),
-                   err);
 
-    /* Whoever tries again with the same list must not find jobs in it that were never leased. */
-    if (!kept && wanted != NULL)
-        jobs_out->count = before;
-    return kept;
+    return sqlite_begin_write(sqlite, err) &&
+           sqlite_end(
+               sqlite,
+               settle_and_reserve(sqlite, finished, wanted, now, verdicts_out, jobs_out, err), err);
 }

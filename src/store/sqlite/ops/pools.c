@@ -2,11 +2,8 @@
  * pools.c - the pools that work on this file.
  */
 #include "base/cleanup.h"
-#include "store/sqlite/file/query.h"
-#include "store/sqlite/file/row.h"
+#include "store/sqlite/codec/columns.h"
 #include "store/sqlite/ops/ops.h"
-
-#include <stdlib.h>
 
 static bool put_pool(struct sqlite *sqlite, const struct pool *pool, usec_t now, struct error *err)
 {
@@ -15,7 +12,7 @@ static bool put_pool(struct sqlite *sqlite, const struct pool *pool, usec_t now,
     sqlite_query_text(&query, pool->name);
     sqlite_query_text(&query, pool->host);
     sqlite_query_int_or_null(&query, pool->pid);
-    sqlite_query_int(&query, pool->started_at != 0 ? pool->started_at : now);
+    sqlite_query_int(&query, pool->started_at);
     sqlite_query_int(&query, now);
     sqlite_query_bytes(&query, pool->status);
     return sqlite_query_run(&query, err);
@@ -32,6 +29,7 @@ bool sqlite_pool_register(struct store *store, const struct pool *pool, usec_t n
 
 static bool read_pools(struct sqlite_query *query, struct pool_list *pools_out, struct error *err)
 {
+    struct columns columns = sqlite_columns_of(query, &pools_out->arena);
     bool found;
 
     for (;;) {
@@ -42,12 +40,7 @@ static bool read_pools(struct sqlite_query *query, struct pool_list *pools_out, 
         struct pool *pool = pool_list_add(pools_out);
         if (pool == NULL)
             return error_no_memory(err);
-        pool->name = sqlite_row_text(query, &pools_out->arena);
-        pool->host = sqlite_row_text(query, &pools_out->arena);
-        pool->pid = sqlite_row_int(query);
-        pool->started_at = sqlite_row_int(query);
-        pool->beat_at = sqlite_row_int(query);
-        pool->status = sqlite_row_bytes(query, &pools_out->arena);
+        columns_pool(&columns, pool);
     }
     return !pools_out->arena.failed || error_no_memory(err);
 }

@@ -6,7 +6,7 @@
  * over a tree that changes under it.
  */
 #include "base/cleanup.h"
-#include "store/sqlite/codec/reserved.h"
+#include "store/sqlite/codec/columns.h"
 #include "store/sqlite/file/query.h"
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/ops/ops.h"
@@ -68,6 +68,7 @@ static bool pick(struct sqlite *sqlite, const struct reservation *wanted, int64_
     bool found;
     CLEANUP(sqlite_query_done)
     struct sqlite_query query = sqlite_query_start(sqlite, SQL_RESERVE_PICK);
+    struct columns columns = sqlite_columns_of(&query, &jobs_out->arena);
 
     sqlite_query_int(&query, queue_id);
     sqlite_query_int(&query, wanted->types == NULL ? (int64_t)max : -1);
@@ -81,7 +82,7 @@ static bool pick(struct sqlite *sqlite, const struct reservation *wanted, int64_
         struct job *job = job_list_add(jobs_out);
         if (job == NULL)
             return error_no_memory(err);
-        sqlite_reserved_read(&query, &jobs_out->arena, job);
+        columns_reserved(&columns, job);
     }
     return !jobs_out->arena.failed || error_no_memory(err);
 }

@@ -3,43 +3,26 @@
  * one.
  */
 #include "base/cleanup.h"
-#include "store/sqlite/file/query.h"
+#include "store/sqlite/codec/columns.h"
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/ops/ops.h"
-
-static bool add_queue(struct sqlite_query *query, struct queue_stats_list *stats, struct error *err)
-{
-    struct queue_stats *line = queue_stats_list_add(stats);
-
-    if (line == NULL)
-        return error_no_memory(err);
-    line->queue = sqlite_row_text(query, &stats->arena);
-    line->paused_at = sqlite_row_int(query);
-    line->paused_by = sqlite_row_text(query, &stats->arena);
-    line->spent_until = sqlite_row_int(query);
-    line->done_total = sqlite_row_int(query);
-    line->failed_total = sqlite_row_int(query);
-    line->oldest_ready = sqlite_row_int(query);
-    for (size_t state = 0; state < JOB_STATES; state++)
-        line->jobs[state] = sqlite_row_int(query);
-    line->no_handler = sqlite_row_int(query);
-    line->cannot_start = sqlite_row_int(query);
-    return true;
-}
 
 bool sqlite_stats(struct store *store, struct queue_stats_list *stats_out, struct error *err)
 {
     bool found;
     CLEANUP(sqlite_query_done)
     struct sqlite_query query = sqlite_query_start(sqlite_of(store), SQL_STATS);
+    struct columns columns = sqlite_columns_of(&query, &stats_out->arena);
 
     for (;;) {
         if (!sqlite_query_row(&query, &found, err))
             return false;
         if (!found)
             break;
-        if (!add_queue(&query, stats_out, err))
-            return false;
+        struct queue_stats *stats = queue_stats_list_add(stats_out);
+        if (stats == NULL)
+            return error_no_memory(err);
+        columns_stats(&columns, stats);
     }
     return !stats_out->arena.failed || error_no_memory(err);
 }
