@@ -215,9 +215,10 @@ static bool fail_job(struct settling *settling, const struct sqlite_standing *st
 }
 
 static bool return_job(struct settling *settling, struct sqlite_standing *standing,
-                       const struct settlement *settlement, enum job_state later, struct error *err)
+                       const struct settlement *settlement, struct error *err)
 {
-    enum job_state state = JOB_READY;
+    const struct settlement_place place =
+        settlement_place(settlement, standing->run_at, standing->place.due, settling->now);
 
     if (!write_traces(settling, standing, settlement, settlement_run_outcome(settlement->kind),
                       err))
@@ -226,13 +227,10 @@ static bool return_job(struct settling *settling, struct sqlite_standing *standi
         standing->place.aside = settlement->aside;
         standing->place.aside_since = settlement->aside_since;
         standing->place.aside_error = settlement->error;
-    } else if (settlement->kind != SETTLE_RELEASE) {
-        standing->run_at = settlement->run_at;
-        standing->place.due = settlement->run_at != 0 ? settlement->run_at : settling->now;
-        if (job_state_when_due(standing->place.due, settling->now) != JOB_READY)
-            state = later;
     }
-    return sqlite_leaving_return(settling->sqlite, standing, state, settling->now, err);
+    standing->run_at = place.run_at;
+    standing->place.due = place.due;
+    return sqlite_leaving_return(settling->sqlite, standing, place.state, settling->now, err);
 }
 
 static bool carry_out(struct settling *settling, struct sqlite_standing *standing,
@@ -248,11 +246,10 @@ static bool carry_out(struct settling *settling, struct sqlite_standing *standin
     case SETTLE_CANCEL:
         return end_job(settling, standing, settlement, JOB_CANCELLED, err);
     case SETTLE_RETRY:
-        return return_job(settling, standing, settlement, JOB_RETRY, err);
     case SETTLE_RELEASE:
     case SETTLE_ASIDE:
     case SETTLE_SNOOZE:
-        return return_job(settling, standing, settlement, JOB_SCHEDULED, err);
+        return return_job(settling, standing, settlement, err);
     }
     return error_set(err, TH_E_INTERNAL, "settlement of kind %d", (int)settlement->kind);
 }
