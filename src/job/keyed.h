@@ -6,7 +6,7 @@
  *   the running one returns       the blocked one is merged into it, as the blocked one's flags say
  *
  * Both updates are the same function. A store reads the fields of the two jobs, asks keyed_merge()
- * and writes what comes back; stores that cannot call C follow the same table of tests.
+ * and writes what comes back; stores that cannot call C follow the same table (tests/vectors).
  */
 #ifndef JOB_KEYED_H
 #define JOB_KEYED_H

@@ -190,6 +190,21 @@ bool settlement_is_unstarted(const struct settlement *settlement)
            !settlement->has_run;
 }
 
+struct settlement_place settlement_place(const struct settlement *settlement, usec_t run_at,
+                                         usec_t due, usec_t now)
+{
+    struct settlement_place place = {.state = JOB_READY, .run_at = run_at, .due = due};
+
+    if (settlement->kind == SETTLE_RELEASE || settlement->kind == SETTLE_ASIDE)
+        return place;
+    assert(settlement->kind == SETTLE_RETRY || settlement->kind == SETTLE_SNOOZE);
+    place.run_at = settlement->run_at;
+    place.due = settlement->run_at != 0 ? settlement->run_at : now;
+    if (place.due > now)
+        place.state = settlement->kind == SETTLE_RETRY ? JOB_RETRY : JOB_SCHEDULED;
+    return place;
+}
+
 bool settlement_is_over(enum th_error_code verdict)
 {
     switch (verdict) {

@@ -78,6 +78,16 @@ bool settlement_tells(const struct settlement *settlement);
  */
 bool settlement_is_unstarted(const struct settlement *settlement);
 
+/* Where a job waits that is given back. */
+struct settlement_place {
+    enum job_state state;
+    usec_t run_at, due;
+};
+
+/* Release and aside keep the place that it had; retry and snooze give it another. */
+struct settlement_place settlement_place(const struct settlement *settlement, usec_t run_at,
+                                         usec_t due, usec_t now);
+
 /* Whether an answer means that a repeated settlement needs no further repeating. */
 bool settlement_is_over(enum th_error_code verdict);
 

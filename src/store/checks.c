@@ -1,5 +1,6 @@
 /*
- * checks.c - what can be said of an argument without the database.
+ * checks.c - what can be said of an argument without the database, and what all drivers say in the
+ * same words.
  */
 #include "store/checks.h"
 
@@ -33,4 +34,26 @@ bool checks_run_at(usec_t run_at, struct error *err)
 {
     return (run_at >= 0 && run_at <= TIMESTAMP_MAX) ||
            error_set(err, TH_E_INVALID, "run_at is out of range: use the years 1970 to 9999");
+}
+
+bool checks_version(const struct store_schema *schema, const char *what, struct error *err)
+{
+    if (schema->version < schema->newest)
+        return error_set(err, TH_E_SCHEMA,
+                         "%s is at version %d and this program needs %d: run 'thctl migrate'", what,
+                         schema->version, schema->newest);
+    if (schema->usable_from > schema->newest)
+        return error_set(err, TH_E_SCHEMA,
+                         "%s is at version %d and cannot be used by this program, which knows %d: "
+                         "upgrade TaskHarbor here",
+                         what, schema->version, schema->newest);
+    return true;
+}
+
+bool checks_refuse_twin(const struct job *job, const char *type, bool runs, struct error *err)
+{
+    return error_set(err, TH_E_CONFLICT,
+                     "key '%s' of queue '%s' %s with type '%s': a job of type '%s' cannot %s",
+                     job->key, job->queue, runs ? "runs" : "waits", type, job->type,
+                     runs ? "wait for it" : "update it");
 }

@@ -132,7 +132,7 @@ struct store_driver {
 
     /* For people. */
     bool (*get)(struct store *store, const struct uuid *id, struct job_list *job_out,
-                struct error *err);
+                struct error *err); /* adds nothing when there is none */
     bool (*list)(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
                  struct job_cursor *next_out, struct error *err); /* see listing.h */
     bool (*failures)(struct store *store, size_t limit, struct job_list *jobs_out,
@@ -176,6 +176,10 @@ const char *store_caller(const struct store_options *options);
 struct pool *pool_list_add(struct pool_list *list) MUST_CHECK;
 struct aside_type *aside_list_add(struct aside_list *list) MUST_CHECK;
 struct queue_stats *queue_stats_list_add(struct queue_stats_list *list) MUST_CHECK;
+
+/* A run after the others, zeroed; NULL when out of memory. Of more than JOB_RUNS_KEPT the oldest
+ * goes. */
+struct job_run *job_run_add(struct job *job, struct arena *arena) MUST_CHECK;
 
 extern const struct store_driver store_sqlite;
 extern const struct store_driver store_memory;

@@ -69,3 +69,16 @@ void queue_stats_list_done(struct queue_stats_list *list)
     free(list->items);
     *list = (struct queue_stats_list){0};
 }
+
+struct job_run *job_run_add(struct job *job, struct arena *arena)
+{
+    if (job->runs == NULL)
+        job->runs = arena_alloc(arena, JOB_RUNS_KEPT * sizeof(*job->runs));
+    if (job->runs == NULL)
+        return NULL;
+    if (job->run_count == JOB_RUNS_KEPT) {
+        job->run_count--;
+        memmove(job->runs, job->runs + 1, job->run_count * sizeof(*job->runs));
+    }
+    return memset(&job->runs[job->run_count++], 0, sizeof(*job->runs));
+}

@@ -267,13 +267,17 @@ bool store_exchange(struct store *store, const struct settlement_list *finished,
                     struct job_list *jobs_out, struct error *err)
 {
     struct reservation leased = *wanted;
+    size_t before = jobs_out->count;
 
     if (!checks_open(store, err) || !check_settlements(store, finished, err) ||
         !check_reservation(wanted, err))
         return false;
     leased.lease_for = lengthen(store, wanted->lease_for);
-    return store->driver->exchange(store, finished, &leased, now, verdicts_out, jobs_out, err) &&
-           follow(store);
+    if (store->driver->exchange(store, finished, &leased, now, verdicts_out, jobs_out, err))
+        return follow(store);
+    /* Whoever tries again with the same list must not find jobs in it that it does not hold. */
+    jobs_out->count = before;
+    return false;
 }
 
 bool store_reserve(struct store *store, const struct reservation *wanted, usec_t now,
@@ -399,8 +403,12 @@ bool store_cron_resume(struct store *store, const char *name, usec_t now, struct
 bool store_pool_register(struct store *store, const struct pool *pool, usec_t now,
                          struct error *err)
 {
+    struct pool started = *pool;
+
+    if (started.started_at == 0)
+        started.started_at = now;
     return checks_open(store, err) && check_pool(pool->name, err) &&
-           store->driver->pool_register(store, pool, now, err);
+           store->driver->pool_register(store, &started, now, err);
 }
 
 bool store_pools(struct store *store, struct pool_list *pools_out, struct error *err)

@@ -8,7 +8,13 @@
 bool store_get(struct store *store, const struct uuid *id, struct job_list *job_out,
                struct error *err)
 {
-    return checks_open(store, err) && store->driver->get(store, id, job_out, err);
+    char text[UUID_TEXT_SIZE];
+    size_t before = job_out->count;
+
+    if (!checks_open(store, err) || !store->driver->get(store, id, job_out, err))
+        return false;
+    return job_out->count > before ||
+           error_set(err, TH_E_NOT_FOUND, "no job %s", uuid_format(id, text));
 }
 
 static bool check_limit(size_t limit, struct error *err)

@@ -45,6 +45,7 @@ Suite *damage_suite(void);
 Suite *model_suite(void);
 Suite *producers_suite(void);
 Suite *races_suite(void);
+Suite *vectors_suite(void);
 
 /* A group of cases with time enough for the slowest: no case is about how long it takes. */
 TCase *contract_group(Suite *suite, const char *name);

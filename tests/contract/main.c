@@ -22,7 +22,7 @@ static suite_maker *const suites[] = {
     limits_suite,     full_suite,    rate_suite,        faults_suite, schema_suite, wait_suite,
     states_suite,     held_suite,    file_suite,        links_suite,  damage_suite, model_suite,
     list_suite,       pages_suite,   cron_suite,        doors_suite,  races_suite,  aside_suite,
-    bring_back_suite, watch_suite,
+    bring_back_suite, watch_suite,   vectors_suite,
 };
 
 /* What a way in for producers has to pass: A1, A2 and A9. */

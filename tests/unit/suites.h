@@ -111,8 +111,10 @@ Suite *variables_suite(void);
 /* store */
 Suite *anchor_suite(void);
 Suite *conninfo_suite(void);
+Suite *defect_suite(void);
 Suite *heads_suite(void);
 Suite *listing_suite(void);
+Suite *lists_suite(void);
 Suite *redis_address_suite(void);
 Suite *redis_class_suite(void);
 Suite *redis_cluster_suite(void);

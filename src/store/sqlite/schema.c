@@ -4,7 +4,9 @@
 #include "store/sqlite/schema.h"
 
 #include "base/cleanup.h"
-#include "store/sqlite/query.h"
+#include "store/checks.h"
+#include "store/sqlite/file/query.h"
+#include "store/sqlite/file/row.h"
 
 #include "sqlite_migrations.h"
 
@@ -33,17 +35,17 @@ static bool read_number(struct sqlite *sqlite, const char *sql, int64_t *number_
     return status == SQLITE_ROW || sqlite_error(sqlite, status, err);
 }
 
-bool schema_read(struct sqlite *sqlite, struct store_schema *schema_out, struct error *err)
+bool sqlite_schema_read(struct sqlite *sqlite, struct store_schema *schema_out, struct error *err)
 {
     bool found;
-    CLEANUP(query_done) struct query query = query_start(sqlite, SQL_SCHEMA);
+    CLEANUP(sqlite_query_done) struct sqlite_query query = sqlite_query_start(sqlite, SQL_SCHEMA);
 
-    if (!query_row(&query, &found, err))
+    if (!sqlite_query_row(&query, &found, err))
         return false;
     if (!found)
         return error_set(err, TH_E_SCHEMA, "sqlite: %s: the schema has no version", sqlite->path);
-    schema_out->version = (int)column_int(&query);
-    schema_out->usable_from = (int)column_int(&query);
+    schema_out->version = (int)sqlite_row_int(&query);
+    schema_out->usable_from = (int)sqlite_row_int(&query);
     schema_out->newest = NEWEST;
     return true;
 }
@@ -59,7 +61,7 @@ static bool read_version(struct sqlite *sqlite, struct store_schema *schema_out,
         !read_number(sqlite, "PRAGMA application_id", &application, err))
         return false;
     if (application == APPLICATION_ID && tables > 0)
-        return schema_read(sqlite, schema_out, err);
+        return sqlite_schema_read(sqlite, schema_out, err);
     if (tables > 0)
         return error_set(err, TH_E_SCHEMA,
                          "sqlite: %s: this database belongs to another program; give TaskHarbor a "
@@ -105,36 +107,29 @@ static bool migrate_file(struct sqlite *sqlite, struct error *err)
 {
     struct store_schema schema = {0};
 
-    if (!turnstile_enter(&sqlite->turnstile, store_deadline(&sqlite->base), err))
+    if (!sqlite_turnstile_enter(&sqlite->turnstile, store_deadline(&sqlite->base), err))
         return false;
     bool set =
         read_version(sqlite, &schema, err) && (schema.version > 0 || set_journal(sqlite, err));
-    turnstile_leave(&sqlite->turnstile);
+    sqlite_turnstile_leave(&sqlite->turnstile);
     return set && sqlite_begin_write(sqlite, err) &&
            sqlite_end(sqlite, apply_missing(sqlite, err), err);
 }
 
-bool schema_prepare(struct sqlite *sqlite, const struct store_options *options, struct error *err)
+bool sqlite_schema_prepare(struct sqlite *sqlite, const struct store_options *options,
+                           struct error *err)
 {
     struct store_schema schema = {0};
+    char what[ERROR_TEXT_SIZE];
 
     if (!read_version(sqlite, &schema, err))
         return false;
     if (schema.version < NEWEST && options->migrate) {
-        if (!migrate_file(sqlite, err) || !schema_read(sqlite, &schema, err))
+        if (!migrate_file(sqlite, err) || !sqlite_schema_read(sqlite, &schema, err))
             return false;
     }
     if (options->any_schema)
         return true;
-    if (schema.version < NEWEST)
-        return error_set(err, TH_E_SCHEMA,
-                         "sqlite: %s: the schema is at version %d and this program needs %d: run "
-                         "'thctl migrate'",
-                         sqlite->path, schema.version, NEWEST);
-    if (schema.usable_from > NEWEST)
-        return error_set(err, TH_E_SCHEMA,
-                         "sqlite: %s: the schema is at version %d and cannot be used by this "
-                         "program, which knows %d: upgrade TaskHarbor here",
-                         sqlite->path, schema.version, NEWEST);
-    return true;
+    snprintf(what, sizeof(what), "sqlite: %s: the schema", sqlite->path);
+    return checks_version(&schema, what, err);
 }

@@ -8,14 +8,14 @@
 #define SQLITE_SCHEMA_H
 
 #include "base/base.h"
-#include "store/sqlite/sqlite_connection.h"
+#include "store/sqlite/file/connection.h"
 
 /* Brings the file up to date when `migrate`, whoever else does the same right now; then refuses
  * with TH_E_SCHEMA what this binary cannot use. */
-bool schema_prepare(struct sqlite *sqlite, const struct store_options *options,
-                    struct error *err) MUST_CHECK;
+bool sqlite_schema_prepare(struct sqlite *sqlite, const struct store_options *options,
+                           struct error *err) MUST_CHECK;
 
-bool schema_read(struct sqlite *sqlite, struct store_schema *schema_out,
-                 struct error *err) MUST_CHECK;
+bool sqlite_schema_read(struct sqlite *sqlite, struct store_schema *schema_out,
+                        struct error *err) MUST_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
 -- Every statement of the SQLite driver, by name: SQL_BEGIN_WRITE is `begin_write`. Parameters are
--- bound and columns read in the order they stand here; see query.h.
+-- bound and columns read in the order they stand here; see file/query.h.
 
 -- name: begin_read
 BEGIN
@@ -320,7 +320,7 @@ SELECT seq, id, type, queue, state, encoding, NULL, priority, due, run_at, timeo
     aside, aside_since
 FROM job_view WHERE seq = ?
 -- The streams of a list, each in the order of an index: ?1 is the queue, ?2 its priority or state, ?3
--- how many, and the rest lies strictly between two ends. See candidates.h.
+-- how many, and the rest lies strictly between two ends. See parts/candidates.h.
 -- name: list_ready_up
 SELECT due, seq FROM ready
 WHERE queue_id = ?1 AND priority = ?2 AND (due, seq) > (?4, ?5) AND (due, seq) < (?6, ?7)
@@ -418,13 +418,13 @@ FROM (SELECT seq FROM detail WHERE failed_at IS NOT NULL
 ORDER BY v.failed_at DESC, v.seq DESC
 -- The oldest ready job is the first one of each priority, or aside: eleven looks, however many there are.
 -- name: stats
-SELECT q.name, q.paused_at, q.paused_by, q.spent_until, q.done_total, q.failed_total, iif(q.ready > 0, (
+SELECT q.name, q.paused_at, q.paused_by, q.spent_until, q.done_total, q.failed_total,
+    q.scheduled, q.ready, q.blocked, q.running, q.retry, q.done, q.dead, q.cancelled,
+    q.no_handler, q.cannot_start, iif(q.ready > 0, (
         SELECT min(due) FROM (SELECT (SELECT min(r.due) FROM ready r
                 WHERE r.queue_id = q.queue_id AND r.priority = p.column1) AS due
             FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) p
-            UNION ALL SELECT min(a.due) FROM aside a WHERE a.queue_id = q.queue_id)), NULL),
-    q.scheduled, q.ready, q.blocked, q.running, q.retry, q.done, q.dead, q.cancelled,
-    q.no_handler, q.cannot_start
+            UNION ALL SELECT min(a.due) FROM aside a WHERE a.queue_id = q.queue_id)), NULL)
 FROM queue q
 WHERE q.hidden_totals IS NULL OR q.done_total + q.failed_total <> q.hidden_totals OR q.scheduled
     OR q.ready OR q.blocked OR q.running OR q.retry OR q.done OR q.dead OR q.cancelled

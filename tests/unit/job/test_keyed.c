@@ -1,15 +1,43 @@
 /*
  * test_keyed.c - every combination of flags, and the flags as they are stored.
- *
- * Stores that cannot call C follow the same rules.
  */
 #include "job/keyed.h"
+
+#include "../../vectors/merge.h"
 #include "suites.h"
 
 #include <check.h>
 #include <signal.h>
 
-/* No value occurs twice, so that a field taken from the wrong place is seen. */
+#define NOW ((usec_t)1893553445123456)
+
+START_TEST(a_waiting_job_takes_what_the_flags_say_and_keeps_the_rest)
+{
+    const struct merge_vector *vector = &merge_vectors[_i];
+    const struct keyed_fields old = merge_fields(&merge_waiting, vector->waiting, NOW, NOW);
+    const struct keyed_fields new = merge_fields(&merge_newcomer, vector->newcomer, NOW, NOW + 1);
+
+    for (int number = 0; number < MERGE_FLAGS; number++) {
+        const struct keyed_flags flags = merge_flags(vector, number);
+        const struct keyed_merge merge = keyed_merge(&old, &new, flags);
+        const struct keyed_fields expected = merge_expected(vector, &old, &new, flags);
+
+        ck_assert_msg(merge.moved == vector->moves, "%s", vector->rule);
+        ck_assert_msg(merge.fields.run_at == expected.run_at, "%s: run_at", vector->rule);
+        ck_assert_msg(merge.fields.due == expected.due, "%s: its place with it", vector->rule);
+        ck_assert_msg(merge.take_payload == flags.payload, "update_payload: the payload");
+        ck_assert_msg(merge.fields.priority == expected.priority, "update_payload: the priority");
+        ck_assert_msg(merge.fields.timeout == expected.timeout, "update_retry: timeout");
+        ck_assert_msg(merge.fields.max_attempts == expected.max_attempts &&
+                          merge.fields.max_stalls == expected.max_stalls,
+                      "update_retry: max_attempts and max_stalls");
+        ck_assert_msg(merge.fields.attempts == expected.attempts &&
+                          merge.fields.stalls == expected.stalls,
+                      "reset_counts: they are kept or reset, but never taken");
+    }
+}
+END_TEST
+
 static const struct keyed_fields waiting = {
     .priority = 1,
     .run_at = 5000,
@@ -17,79 +45,7 @@ static const struct keyed_fields waiting = {
     .timeout = 11,
     .max_attempts = 12,
     .max_stalls = 13,
-    .attempts = 14,
-    .stalls = 15,
 };
-
-static const struct keyed_fields newcomer = {
-    .priority = 2,
-    .run_at = 6000,
-    .timeout = 21,
-    .max_attempts = 22,
-    .max_stalls = 23,
-    .attempts = 24,
-    .stalls = 25,
-};
-
-static const struct {
-    const char *name;
-    enum update_run_at when;
-    bool earlier, equal, later; /* whether a newcomer with such a due moves the waiting job */
-} policies[] = {
-    {"always", UPDATE_RUN_AT_ALWAYS, true, true, true},
-    {"never", UPDATE_RUN_AT_NEVER, false, false, false},
-    {"if_earlier", UPDATE_RUN_AT_IF_EARLIER, true, false, false},
-    {"if_later", UPDATE_RUN_AT_IF_LATER, false, false, true},
-};
-
-struct merge_case {
-    struct keyed_flags flags;
-    struct keyed_fields newcomer;
-    bool moves;
-};
-
-#define MERGE_CASES (2 * 4 * 2 * 2 * 3)
-
-static struct merge_case merge_case_of(int number)
-{
-    const int policy = number / 8 % 4;
-    const int when = number / 32; /* earlier, equal, later */
-    struct merge_case merge_case = {
-        .flags = {.payload = (number & 1) != 0,
-                  .retry = (number & 2) != 0,
-                  .reset_counts = (number & 4) != 0,
-                  .run_at = policies[policy].when},
-        .newcomer = newcomer,
-    };
-    const bool moves[] = {policies[policy].earlier, policies[policy].equal, policies[policy].later};
-
-    merge_case.newcomer.due = waiting.due + when - 1;
-    merge_case.moves = moves[when];
-    return merge_case;
-}
-
-START_TEST(a_waiting_job_takes_what_the_flags_say_and_keeps_the_rest)
-{
-    const struct merge_case c = merge_case_of(_i);
-    const struct keyed_merge merge = keyed_merge(&waiting, &c.newcomer, c.flags);
-    const struct keyed_fields *taken = c.flags.payload ? &c.newcomer : &waiting;
-    const struct keyed_fields *due = c.moves ? &c.newcomer : &waiting;
-    const struct keyed_fields *limits = c.flags.retry ? &c.newcomer : &waiting;
-
-    ck_assert_msg(merge.take_payload == c.flags.payload, "update_payload: the payload");
-    ck_assert_msg(merge.fields.priority == taken->priority, "update_payload: the priority, too");
-    ck_assert_msg(merge.moved == c.moves, "update_run_at: whether it moves");
-    ck_assert_msg(merge.fields.run_at == due->run_at, "update_run_at: run_at");
-    ck_assert_msg(merge.fields.due == due->due, "update_run_at: its place with it");
-    ck_assert_msg(merge.fields.timeout == limits->timeout, "update_retry: timeout");
-    ck_assert_msg(merge.fields.max_attempts == limits->max_attempts, "update_retry: max_attempts");
-    ck_assert_msg(merge.fields.max_stalls == limits->max_stalls, "update_retry: max_stalls");
-    ck_assert_msg(merge.fields.attempts == (c.flags.reset_counts ? 0 : waiting.attempts),
-                  "reset_counts: attempts are kept or reset, but never taken");
-    ck_assert_msg(merge.fields.stalls == (c.flags.reset_counts ? 0 : waiting.stalls),
-                  "reset_counts: stalls are kept or reset, but never taken");
-}
-END_TEST
 
 START_TEST(limits_that_the_newcomer_leaves_out_become_absent)
 {
@@ -135,8 +91,9 @@ END_TEST
 
 START_TEST(packed_flags_unpack_to_themselves)
 {
-    for (int i = 0; i < MERGE_CASES; i++) {
-        const struct keyed_flags flags = merge_case_of(i).flags;
+    for (size_t i = 0; i < COUNT_OF(merge_vectors) * MERGE_FLAGS; i++) {
+        const struct keyed_flags flags =
+            merge_flags(&merge_vectors[i / MERGE_FLAGS], (int)(i % MERGE_FLAGS));
         const int packed = keyed_flags_pack(flags);
         const struct keyed_flags unpacked = keyed_flags_unpack(packed);
 
@@ -206,6 +163,16 @@ START_TEST(joined_flags_ask_for_what_either_asked_for)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    enum update_run_at when;
+} policies[] = {
+    {"always", UPDATE_RUN_AT_ALWAYS},
+    {"never", UPDATE_RUN_AT_NEVER},
+    {"if_earlier", UPDATE_RUN_AT_IF_EARLIER},
+    {"if_later", UPDATE_RUN_AT_IF_LATER},
+};
+
 START_TEST(update_run_at_has_four_words)
 {
     enum update_run_at when = (enum update_run_at) - 1;
@@ -232,7 +199,7 @@ START_TEST(a_flag_of_no_known_kind_ends_the_process)
     struct keyed_flags flags = keyed_flags_default;
 
     flags.run_at = (enum update_run_at)4;
-    keyed_merge(&waiting, &newcomer, flags);
+    keyed_merge(&merge_waiting, &merge_newcomer, flags);
 }
 END_TEST
 
@@ -244,7 +211,7 @@ Suite *keyed_suite(void)
     TCase *bugs = tcase_create("bugs");
 
     tcase_add_loop_test(merge, a_waiting_job_takes_what_the_flags_say_and_keeps_the_rest, 0,
-                        MERGE_CASES);
+                        COUNT_OF(merge_vectors));
     tcase_add_test(merge, limits_that_the_newcomer_leaves_out_become_absent);
     tcase_add_test(merge, a_run_at_that_the_newcomer_leaves_out_becomes_absent);
     tcase_add_test(merge, due_decides_what_is_earlier_where_run_at_is_absent);

@@ -2,6 +2,8 @@
  * test_lease.c - tokens, expiry, and the order of the checks.
  */
 #include "job/lease.h"
+
+#include "../../vectors/lease.h"
 #include "suites.h"
 
 #include <check.h>
@@ -95,6 +97,19 @@ START_TEST(the_first_thing_that_is_wrong_is_reported)
 }
 END_TEST
 
+/* What the stores are held to as well. */
+START_TEST(a_lease_is_checked_as_its_row_says)
+{
+    const struct lease_vector *vector = &lease_vectors[_i];
+    const struct lease_token held = lease_token_make(&batch, 1);
+    const struct lease_token given = lease_token_make(&batch, vector->is_ours ? 1 : 2);
+
+    ck_assert_msg(lease_check(vector->state, 1000, &held, &given, 1000 + vector->late) ==
+                      vector->verdict,
+                  "%s", vector->rule);
+}
+END_TEST
+
 static const struct {
     const char *rule;
     usec_t heartbeat, lease, expected;
@@ -175,6 +190,7 @@ Suite *lease_suite(void)
     tcase_add_loop_test(lease, the_first_thing_that_is_wrong_is_reported, 0, CHECKS);
     tcase_add_test(lease, a_run_is_given_up_a_third_of_its_lease_before_the_end);
     tcase_add_test(lease, what_comes_in_the_second_half_of_its_lease_is_late);
+    tcase_add_loop_test(lease, a_lease_is_checked_as_its_row_says, 0, COUNT_OF(lease_vectors));
     tcase_add_loop_test(lease, a_lease_is_renewed_three_times_at_least, 0, COUNT_OF(renewals));
     tcase_add_test(lease, what_is_asked_for_comes_long_before_its_lease_ends);
     tcase_add_loop_test(lease, an_unconfirmed_run_ends_before_its_lease, 0, COUNT_OF(graces));

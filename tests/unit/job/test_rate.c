@@ -1,4 +1,6 @@
 #include "job/rate.h"
+
+#include "../../vectors/rate.h"
 #include "suites.h"
 
 #include <check.h>
@@ -57,83 +59,56 @@ START_TEST(the_burst_is_one_second_of_it)
 }
 END_TEST
 
-/* What may be started when spent_until is so far ahead of now, and when the next one may. */
-static const struct {
-    const char *rule;
-    const struct units_rate *rate;
-    usec_t ahead;
-    int64_t allowed;
-    usec_t wait;
-} moments[] = {
-    {"what is paid for counts no more", HUNDRED, 0, 100, 0},
-    {"however long ago it was", HUNDRED, -USEC_PER_DAY * 365, 100, 0},
-    {"one of them is spent", HUNDRED, 10000, 99, 0},
-    {"a part of one is one", HUNDRED, 1, 99, 0},
-    {"one is left", HUNDRED, 990000, 1, 0},
-    {"the next one is not paid for yet", HUNDRED, 990001, 0, 1},
-    {"all are spent", HUNDRED, SECONDS(1), 0, 10000},
-    {"an interval that is no whole number costs no start", THREE, 333334, 2, 0},
-    {"nor do two of them", THREE, 666667, 1, 0},
-    {"nor three", THREE, SECONDS(1), 0, 333333},
-    {"once a day", &daily, USEC_PER_DAY, 0, USEC_PER_DAY},
-    {"and not a microsecond sooner", &daily, 1, 0, 1},
-    {"pools that disagree a little wait a little", HUNDRED, SECONDS(2), 0, 1010000},
-    {"the clock went back, or the rate was slower: it starts anew", HUNDRED, SECONDS(2) + 1, 100,
-     0},
-    {"also by a year", &daily, USEC_PER_DAY * 365, 1, 0},
-    {"also when the stored time is nonsense", GREATEST, USEC_MAX - NOW, BILLION, 0},
-    {"the fastest rate counts microseconds", GREATEST, SECONDS(1), 1000, 0},
-};
-
 START_TEST(what_is_allowed_follows_from_the_stored_time)
 {
-    const struct units_rate *rate = moments[_i].rate;
-    const usec_t spent_until = NOW + moments[_i].ahead;
-    const int64_t allowed = rate_allows(rate, spent_until, NOW);
-    const usec_t wait = rate_next(rate, spent_until, NOW) - NOW;
+    const struct rate_vector *vector = &rate_vectors[_i];
+    const usec_t spent_until = NOW + vector->ahead;
+    const int64_t allowed = rate_allows(&vector->rate, spent_until, NOW);
+    const usec_t wait = rate_next(&vector->rate, spent_until, NOW) - NOW;
 
-    ck_assert_msg(allowed == moments[_i].allowed, "%s, not %" PRId64, moments[_i].rule, allowed);
-    ck_assert_msg(wait == moments[_i].wait, "%s, not in %" PRId64 " us", moments[_i].rule, wait);
+    ck_assert_msg(allowed == vector->allowed, "%s, not %" PRId64, vector->rule, allowed);
+    ck_assert_msg(wait == vector->wait, "%s, not in %" PRId64 " us", vector->rule, wait);
 }
 END_TEST
 
 START_TEST(at_the_next_moment_one_may_start_and_before_it_none)
 {
-    const struct units_rate *rate = moments[_i].rate;
-    const usec_t spent_until = NOW + moments[_i].ahead;
-    const usec_t next = rate_next(rate, spent_until, NOW);
+    const struct rate_vector *vector = &rate_vectors[_i];
+    const usec_t spent_until = NOW + vector->ahead;
+    const usec_t next = rate_next(&vector->rate, spent_until, NOW);
 
-    ck_assert_int_ge(rate_allows(rate, spent_until, next), 1);
+    ck_assert_int_ge(rate_allows(&vector->rate, spent_until, next), 1);
     if (next > NOW)
-        ck_assert_int_eq(rate_allows(rate, spent_until, next - 1), 0);
+        ck_assert_int_eq(rate_allows(&vector->rate, spent_until, next - 1), 0);
 }
 END_TEST
 
-static const struct {
-    const char *rule;
-    const struct units_rate *rate;
-    usec_t ahead;
-    int64_t count;
-    usec_t expected; /* ahead */
-} spendings[] = {
-    {"each costs an interval", HUNDRED, 0, 1, 10000},
-    {"from what is spent already", HUNDRED, 10000, 2, 30000},
-    {"a rest is not saved up", HUNDRED, -USEC_PER_DAY, 1, 10000},
-    {"nothing started, nothing paid", HUNDRED, 5000, 0, 5000},
-    {"rounded up once, however many they are", THREE, 0, 2, 666667},
-    {"a burst of the fastest", GREATEST, 0, BILLION, SECONDS(1)},
-    {"one of the fastest", GREATEST, 0, 1, 1},
-    {"one a day", &daily, 0, 1, USEC_PER_DAY},
-    {"what was not believed is forgotten", HUNDRED, USEC_PER_DAY, 1, 10000},
-};
-
 START_TEST(what_is_started_is_paid_for)
 {
-    const usec_t spent_until =
-        rate_spend(spendings[_i].rate, NOW + spendings[_i].ahead, NOW, spendings[_i].count);
+    const struct rate_vector *vector = &rate_vectors[_i];
+    const usec_t spent = rate_spend(&vector->rate, NOW + vector->ahead, NOW, vector->count) - NOW;
 
-    ck_assert_msg(spent_until - NOW == spendings[_i].expected, "%s, not %" PRId64 " us",
-                  spendings[_i].rule, spent_until - NOW);
+    ck_assert_msg(spent == vector->spent, "%s, not %" PRId64 " us", vector->rule, spent);
+}
+END_TEST
+
+START_TEST(nothing_started_is_nothing_paid)
+{
+    ck_assert_int_eq(rate_spend(HUNDRED, NOW + 5000, NOW, 0), NOW + 5000);
+}
+END_TEST
+
+/* What no store can be brought to. */
+START_TEST(a_stored_time_that_is_nonsense_is_not_believed)
+{
+    ck_assert_int_eq(rate_allows(GREATEST, USEC_MAX, NOW), BILLION);
+    ck_assert_int_eq(rate_next(GREATEST, USEC_MAX, NOW), NOW);
+}
+END_TEST
+
+START_TEST(a_burst_of_the_fastest_is_a_second)
+{
+    ck_assert_int_eq(rate_spend(GREATEST, 0, NOW, BILLION), NOW + SECONDS(1));
 }
 END_TEST
 
@@ -212,10 +187,14 @@ Suite *rate_suite(void)
 
     tcase_add_loop_test(cases, a_rate_is_one_that_people_can_write, 0, COUNT_OF(validities));
     tcase_add_loop_test(cases, the_burst_is_one_second_of_it, 0, COUNT_OF(bursts));
-    tcase_add_loop_test(cases, what_is_allowed_follows_from_the_stored_time, 0, COUNT_OF(moments));
+    tcase_add_loop_test(cases, what_is_allowed_follows_from_the_stored_time, 0,
+                        COUNT_OF(rate_vectors));
     tcase_add_loop_test(cases, at_the_next_moment_one_may_start_and_before_it_none, 0,
-                        COUNT_OF(moments));
-    tcase_add_loop_test(cases, what_is_started_is_paid_for, 0, COUNT_OF(spendings));
+                        COUNT_OF(rate_vectors));
+    tcase_add_loop_test(cases, what_is_started_is_paid_for, 0, COUNT_OF(rate_vectors));
+    tcase_add_test(cases, nothing_started_is_nothing_paid);
+    tcase_add_test(cases, a_stored_time_that_is_nonsense_is_not_believed);
+    tcase_add_test(cases, a_burst_of_the_fastest_is_a_second);
     tcase_add_loop_test(cases, in_no_stretch_more_start_than_the_rate_and_the_burst, 0,
                         COUNT_OF(greedies));
     tcase_add_loop_test(cases, whoever_takes_all_that_is_allowed_gets_the_rate, 0,

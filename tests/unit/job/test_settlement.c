@@ -1,6 +1,7 @@
 /*
  * test_settlement.c - every outcome to its settlement.
  */
+#include "../../vectors/place.h"
 #include "base/timestamp.h"
 #include "job/settlement.h"
 #include "suites.h"
@@ -410,6 +411,24 @@ START_TEST(only_what_is_given_back_or_set_aside_without_a_run_was_never_started)
 }
 END_TEST
 
+/* ---- where it waits ---- */
+
+START_TEST(what_is_given_back_waits_where_its_row_says)
+{
+    const struct place_vector *vector = &place_vectors[_i];
+    const struct settlement settlement = {.kind = vector->kind,
+                                          .run_at = place_moment(vector->run_at, NOW)};
+    const struct settlement_place place =
+        settlement_place(&settlement, NOW - PLACE_BEFORE, NOW - PLACE_BEFORE, NOW);
+
+    ck_assert_msg(place.state == vector->state, "%s: %s", vector->rule,
+                  job_state_name(place.state));
+    ck_assert_msg(place.run_at == place_moment(vector->stored_run_at, NOW), "%s: run_at",
+                  vector->rule);
+    ck_assert_msg(place.due == NOW + vector->due, "%s: due", vector->rule);
+}
+END_TEST
+
 Suite *settlement_suite(void)
 {
     Suite *suite = suite_create("job/settlement");
@@ -445,6 +464,8 @@ Suite *settlement_suite(void)
                         COUNT_OF(verdicts));
     tcase_add_loop_test(words, a_kind_keeps_its_number_its_word_and_its_place_in_history, 0,
                         COUNT_OF(kinds));
+    tcase_add_loop_test(words, what_is_given_back_waits_where_its_row_says, 0,
+                        COUNT_OF(place_vectors));
     suite_add_tcase(suite, words);
     suite_add_tcase(suite, bugs);
     return suite;

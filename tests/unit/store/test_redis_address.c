@@ -1,4 +1,4 @@
-#include "store/redis/redis_address.h"
+#include "store/redis/net/address.h"
 
 #include "base/cleanup.h"
 #include "suites.h"

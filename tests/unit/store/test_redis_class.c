@@ -1,4 +1,4 @@
-#include "store/redis/redis_class.h"
+#include "store/redis/net/class.h"
 
 #include "suites.h"
 

@@ -1,6 +1,6 @@
-#include "store/redis/redis_cluster.h"
+#include "store/redis/net/cluster.h"
 
-#include "store/redis/redis_connection.h"
+#include "store/redis/net/connection.h"
 #include "suites.h"
 
 #include <check.h>

@@ -1,4 +1,4 @@
-#include "store/redis/redis_names.h"
+#include "store/redis/parts/names.h"
 
 #include "base/cleanup.h"
 #include "suites.h"

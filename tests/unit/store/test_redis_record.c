@@ -1,4 +1,4 @@
-#include "store/redis/redis_record.h"
+#include "store/redis/codec/record.h"
 
 #include "base/cleanup.h"
 #include "suites.h"
@@ -331,24 +331,6 @@ START_TEST(an_answer_that_is_no_text_is_refused)
 }
 END_TEST
 
-/* ---- what can be run ---- */
-
-START_TEST(a_job_without_an_id_or_a_name_for_its_type_has_a_defect)
-{
-    struct job job = job_defaults();
-
-    job.type = "work";
-    ck_assert_ptr_nonnull(strstr(redis_record_defect(&job, true), "id is not a UUID"));
-    job.id.bytes[0] = 1;
-    ck_assert_ptr_null(redis_record_defect(&job, true));
-    ck_assert_ptr_nonnull(strstr(redis_record_defect(&job, false), "cannot be read"));
-    job.type = "not a name!";
-    ck_assert_ptr_nonnull(strstr(redis_record_defect(&job, true), "type is not a name"));
-    job.type = NULL;
-    ck_assert_ptr_nonnull(strstr(redis_record_defect(&job, true), "type is not a name"));
-}
-END_TEST
-
 static const struct {
     const char *rule;
     redisReply reply;
@@ -393,7 +375,6 @@ Suite *redis_record_suite(void)
     tcase_add_loop_test(damage, a_record_with_any_byte_changed_is_refused_or_can_be_shown, 0,
                         COUNT_OF(kinds));
     tcase_add_loop_test(damage, an_answer_that_is_no_text_is_refused, 0, COUNT_OF(kinds));
-    tcase_add_test(damage, a_job_without_an_id_or_a_name_for_its_type_has_a_defect);
     suite_add_tcase(suite, damage);
     return suite;
 }

@@ -1,4 +1,4 @@
-#include "store/redis/redis_show.h"
+#include "store/redis/codec/show.h"
 
 #include "base/cleanup.h"
 #include "suites.h"

@@ -1,4 +1,4 @@
-#include "store/sqlite/scratch.h"
+#include "store/sqlite/file/scratch.h"
 
 #include "base/cleanup.h"
 #include "suites.h"
@@ -18,11 +18,11 @@ static const char *own_name(char name[64], const char *what)
     return name;
 }
 
-static void enter(const char *name, struct scratch *scratch_out)
+static void enter(const char *name, struct sqlite_scratch *scratch_out)
 {
     struct error err;
 
-    ck_assert_msg(scratch_enter(name, scratch_out, &err), "%s", err.text);
+    ck_assert_msg(sqlite_scratch_enter(name, scratch_out, &err), "%s", err.text);
 }
 
 static bool exists(const char *folder)
@@ -32,28 +32,28 @@ static bool exists(const char *folder)
 
 START_TEST(a_folder_lives_as_long_as_its_last_user)
 {
-    struct scratch first, second;
+    struct sqlite_scratch first, second;
     char name[64];
 
     enter(own_name(name, "shared"), &first);
     enter(name, &second);
     AUTO_FREE char *folder = strdup(first.folder);
     ck_assert_str_eq(first.folder, second.folder);
-    scratch_leave(&first);
+    sqlite_scratch_leave(&first);
     ck_assert(exists(folder));
-    scratch_leave(&second);
+    sqlite_scratch_leave(&second);
     ck_assert(!exists(folder));
 }
 END_TEST
 
 START_TEST(leaving_twice_is_fine)
 {
-    struct scratch scratch;
+    struct sqlite_scratch scratch;
     char name[64];
 
     enter(own_name(name, "twice"), &scratch);
-    scratch_leave(&scratch);
-    scratch_leave(&scratch);
+    sqlite_scratch_leave(&scratch);
+    sqlite_scratch_leave(&scratch);
 }
 END_TEST
 
@@ -66,9 +66,9 @@ static pid_t start_user(const char *name)
     ck_assert_int_eq(pipe(ready), 0);
     pid_t child = fork();
     if (child == 0) {
-        struct scratch scratch;
+        struct sqlite_scratch scratch;
         struct error err;
-        bool entered = scratch_enter(name, &scratch, &err);
+        bool entered = sqlite_scratch_enter(name, &scratch, &err);
         (void)!write(ready[1], entered ? "y" : "n", 1);
         pause();
     }
@@ -82,17 +82,17 @@ static pid_t start_user(const char *name)
 /* The folder of this name, which nobody uses any more when this returns. */
 static char *folder_of(const char *name)
 {
-    struct scratch scratch;
+    struct sqlite_scratch scratch;
 
     enter(name, &scratch);
     char *folder = strdup(scratch.folder);
-    scratch_leave(&scratch);
+    sqlite_scratch_leave(&scratch);
     return folder;
 }
 
 START_TEST(the_folder_of_a_killed_user_is_swept)
 {
-    struct scratch other;
+    struct sqlite_scratch other;
     char name[64], other_name[64];
     AUTO_FREE char *folder = folder_of(own_name(name, "killed"));
     pid_t child = start_user(name);
@@ -101,20 +101,20 @@ START_TEST(the_folder_of_a_killed_user_is_swept)
     ck_assert_int_eq(waitpid(child, NULL, 0), child);
     ck_assert(exists(folder));
     enter(own_name(other_name, "other"), &other);
-    scratch_leave(&other);
+    sqlite_scratch_leave(&other);
     ck_assert(!exists(folder));
 }
 END_TEST
 
 START_TEST(a_folder_left_empty_by_a_user_killed_while_entering_is_swept)
 {
-    struct scratch other;
+    struct sqlite_scratch other;
     char name[64], other_name[64];
     AUTO_FREE char *folder = folder_of(own_name(name, "empty"));
 
     ck_assert_int_eq(mkdir(folder, 0700), 0);
     enter(own_name(other_name, "other"), &other);
-    scratch_leave(&other);
+    sqlite_scratch_leave(&other);
     ck_assert(!exists(folder));
 }
 END_TEST

@@ -1,6 +1,6 @@
 -- The same id in another queue. An id is that of one job, whatever its queue; only an id that a producer chose can be
 -- there already, so only those are looked for. In a cluster the other queues are out of a script's reach:
--- src/store/redis/redis_given.c looks before.
+-- src/store/redis/ops/given.c looks before.
 
 local function names_of_queues(q)
     local names = redis.pcall('SMEMBERS', match(q.base, '^(.-):{') .. ':queues')

@@ -1,4 +1,4 @@
--- A job, its lease and its end as text; src/store/redis/redis_record.c reads the same.
+-- A job, its lease and its end as text; src/store/redis/codec/record.c reads the same.
 --
 --   job    MODE SEQ PRIORITY DUE RUN_AT TIMEOUT MAX_ATTEMPTS MAX_STALLS ATTEMPTS STALLS EXECUTIONS
 --          CREATED_AT UPDATE_FLAGS ENCODING TYPE_LENGTH KEY_LENGTH IDEMPOTENCY_KEY_LENGTH

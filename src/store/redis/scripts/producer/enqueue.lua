@@ -6,7 +6,7 @@
 -- taskharbor.enqueue() in PostgreSQL; tests/contract/test_doors.c holds them to each other.
 -- parts: base damage record place standing ending twins elsewhere arrival json
 
-local LAYOUT = 1 -- that this script writes, as NEWEST in src/store/redis/redis_schema.c
+local LAYOUT = 1 -- that this script writes, as NEWEST in src/store/redis/schema.c
 local INSIDE = 1024 -- longer payloads have a hash of their own
 local FLAGS = {always = 0, never = 8, if_earlier = 16, if_later = 24}
 local BOOLEANS = {['true'] = 1, ['false'] = 0}

@@ -1,0 +1,15 @@
+/*
+ * defect.c - what makes a stored job impossible to run.
+ */
+#include "store/defect.h"
+
+#include "base/uuid.h"
+
+const char *defect_of(const struct job *job)
+{
+    if (uuid_is_nil(&job->id))
+        return "the stored record is damaged: its id is not a UUID";
+    if (job->type == NULL || !job_name_is_valid(job->type))
+        return "the stored record is damaged: its type is not a name";
+    return NULL;
+}

@@ -1,0 +1,275 @@
+/*
+ * enqueue.c - jobs come in.
+ *
+ * A server takes a batch in one script, whatever queues it is for: all or nothing. In a cluster a
+ * script reaches one queue; a batch for several is checked in all of them first and then stored
+ * queue by queue, so only a conflict that arises in between, or a node that fails, leaves a part of
+ * it. That is answered with TH_E_UNCERTAIN, and to repeat the batch is safe.
+ */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "store/checks.h"
+#include "store/redis/codec/record.h"
+#include "store/redis/net/cluster.h"
+#include "store/redis/ops/given.h"
+#include "store/redis/ops/ops.h"
+#include "store/redis/parts/queues.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORD_MAX ((size_t)1 << 30)
+
+/* The queues of a batch, each once, in the order they were met. */
+struct queue_table {
+    const char **names; /* owned */
+    size_t count;
+    size_t *numbers; /* owned; of each job */
+};
+
+static void queue_table_done(struct queue_table *table)
+{
+    free(table->names);
+    free(table->numbers);
+}
+
+static size_t number_of(struct queue_table *table, const char *queue)
+{
+    size_t i = table->count;
+
+    while (i > 0 && strcmp(table->names[i - 1], queue) != 0)
+        i--;
+    if (i > 0)
+        return i - 1;
+    table->names[table->count] = queue;
+    return table->count++;
+}
+
+static bool sort_by_queue(const struct job *jobs, size_t count, struct queue_table *table,
+                          struct error *err)
+{
+    table->names = calloc(count, sizeof(*table->names));
+    table->numbers = calloc(count, sizeof(*table->numbers));
+    if (table->names == NULL || table->numbers == NULL)
+        return error_no_memory(err);
+    for (size_t i = 0; i < count; i++)
+        table->numbers[i] = number_of(table, jobs[i].queue);
+    return true;
+}
+
+/* ---- asking ---- */
+
+void redis_enqueue_words(struct redis_command *command, size_t queue_number, const struct job *job,
+                         usec_t now)
+{
+    CLEANUP(buffer_done) struct buffer body = BUFFER(WORD_MAX);
+    bool outside = redis_record_is_outside(job);
+    char how[REDIS_HOW_SIZE];
+
+    redis_record_body(&body, job, now);
+    redis_command_int(command, (int64_t)queue_number);
+    redis_command_text(command, redis_record_how(job, how));
+    redis_command_uuid(command, &job->id);
+    redis_command_bytes(command, body.data, body.length);
+    redis_command_bytes(command, job->payload.data, outside ? job->payload.length : 0);
+    redis_command_int(command, job->idempotency_key != NULL ? job->idempotency_expires : 0);
+    command->words.failed = command->words.failed || body.failed;
+}
+
+static void add_head(struct redis_command *command, usec_t now, bool check)
+{
+    redis_command_moment(command, now);
+    redis_command_text(command, check ? "check" : "");
+    for (int i = 0; i < 4; i++)
+        redis_command_text(command, "");
+}
+
+/* One command for all queues. */
+static bool ask_server(struct redis *redis, struct redis_batch *batch, const struct job *jobs,
+                       size_t count, const struct queue_table *table, usec_t now, struct error *err)
+{
+    struct redis_command *command =
+        redis_batch_on_queues(redis, batch, SCRIPT_ENQUEUE, table->names, table->count);
+
+    if (command == NULL)
+        return error_no_memory(err);
+    add_head(command, now, false);
+    for (size_t i = 0; i < count; i++)
+        redis_enqueue_words(command, table->numbers[i] + 1, &jobs[i], now);
+    return redis_run(redis, batch, err);
+}
+
+/* One command for each queue. */
+static bool ask_cluster(struct redis *redis, struct redis_batch *batch, const struct job *jobs,
+                        size_t count, const struct queue_table *table, usec_t now, bool check,
+                        struct error *err)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        struct redis_command *command =
+            redis_batch_on_queue(redis, batch, SCRIPT_ENQUEUE, table->names[i]);
+        if (command == NULL)
+            return error_no_memory(err);
+        add_head(command, now, check);
+        command->writes = !check;
+    }
+    assert(batch->items != NULL); /* there are no jobs without a queue */
+    for (size_t i = 0; i < count; i++)
+        redis_enqueue_words(&batch->items[table->numbers[i]], 1, &jobs[i], now);
+    return redis_run(redis, batch, err);
+}
+
+/* ---- hearing ---- */
+
+/* "1": new, and its state. "e1..." and "u1...": another job, its state and its id. */
+static bool read_answer(const redisReply *answer, const struct job *job,
+                        struct enqueued *enqueued_out, struct error *err)
+{
+    const char *text = answer->type == REDIS_REPLY_STRING ? answer->str : "";
+    bool is_new = answer->len == 1;
+
+    *enqueued_out =
+        (struct enqueued){.id = job->id, .existed = text[0] == 'e', .updated = text[0] == 'u'};
+    if (!is_new && (answer->len != UUID_TEXT_SIZE + 1 || !uuid_parse(text + 2, &enqueued_out->id)))
+        return error_set(err, TH_E_INTERNAL, "redis: enqueue answered '%s'", text);
+    enqueued_out->state = (enum job_state)((is_new ? text[0] : text[1]) - '0');
+    return true;
+}
+
+bool redis_enqueue_conflict(const redisReply *answer, const struct job *job, struct error *err)
+{
+    bool runs = text_equal(answer->element[2]->str, "3");
+
+    return checks_refuse_twin(job, answer->element[3]->str, runs, err);
+}
+
+/* The number of the job in the whole batch, from its number in the command of its queue. */
+static size_t place_in_batch(const struct queue_table *table, size_t command, size_t nth,
+                             size_t count, bool is_cluster)
+{
+    if (!is_cluster)
+        return nth;
+    for (size_t i = 0; i < count; i++)
+        if (table->numbers[i] == command && nth-- == 0)
+            return i;
+    return 0;
+}
+
+static bool find_conflict(const struct redis_batch *batch, const struct queue_table *table,
+                          const struct job *jobs, size_t count, bool is_cluster, struct error *err)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        const redisReply *reply = batch->items[i].reply;
+        if (reply->elements == 0 || !text_equal(reply->element[0]->str, "conflict"))
+            continue;
+        size_t nth = (size_t)reply->element[1]->integer - 1;
+        size_t place = place_in_batch(table, i, nth, count, is_cluster);
+        redis_enqueue_conflict(reply, &jobs[place], err);
+        return count == 1 ? false : error_prefix(err, "job %zu", place + 1);
+    }
+    return true;
+}
+
+static bool read_answers(const struct redis_batch *batch, const struct queue_table *table,
+                         const struct job *jobs, size_t count, bool is_cluster,
+                         struct enqueued *enqueued_out, struct error *err)
+{
+    AUTO_FREE size_t *next = calloc(batch->count, sizeof(*next));
+
+    if (next == NULL)
+        return error_no_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        size_t command = is_cluster ? table->numbers[i] : 0;
+        const redisReply *reply = batch->items[command].reply;
+        if (++next[command] >= reply->elements)
+            return error_set(err, TH_E_INTERNAL, "redis: enqueue answered too little");
+        if (!read_answer(reply->element[next[command]], &jobs[i], &enqueued_out[i], err))
+            return false;
+    }
+    return true;
+}
+
+/* ---- replicas ---- */
+
+/* `wait_replicas`: what was stored is on so many replicas before it is answered. WAIT is about what
+ * this connection has written, so it goes the same way. */
+static bool wait_for_replicas(struct redis *redis, const struct queue_table *table,
+                              struct error *err)
+{
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+    usec_t left = (redis->deadline - clock_boot()) / 2 / USEC_PER_MSEC;
+
+    for (size_t i = 0; i < table->count; i++) {
+        struct redis_command *command = redis_batch_add(&batch);
+        if (command == NULL)
+            return error_no_memory(err);
+        command->slot = redis_cluster_slot(table->names[i]);
+        redis_command_text(command, "WAIT");
+        redis_command_int(command, redis->address.wait_replicas);
+        redis_command_int(command, left > 1 ? left : 1);
+    }
+    if (!redis_run(redis, &batch, err))
+        return error_prefix(err, "stored, but not known to be on %d replicas",
+                            redis->address.wait_replicas);
+    for (size_t i = 0; i < batch.count; i++)
+        if (batch.items[i].reply->integer < redis->address.wait_replicas)
+            return error_set(err, TH_E_UNCERTAIN,
+                             "redis: stored, but only %lld of %d replicas have confirmed it in "
+                             "time (wait_replicas): enqueue it again with the same id",
+                             batch.items[i].reply->integer, redis->address.wait_replicas);
+    return true;
+}
+
+static bool check_all(struct redis *redis, const struct job *jobs, size_t count,
+                      const struct queue_table *table, usec_t now, struct error *err)
+{
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+
+    return ask_cluster(redis, &batch, jobs, count, table, now, true, err) &&
+           find_conflict(&batch, table, jobs, count, true, err);
+}
+
+static bool store_all(struct redis *redis, const struct job *jobs, size_t count,
+                      const struct queue_table *table, usec_t now, struct enqueued *enqueued_out,
+                      struct error *err)
+{
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+    bool is_cluster = redis->slot_nodes != NULL;
+    bool asked = is_cluster ? ask_cluster(redis, &batch, jobs, count, table, now, false, err)
+                            : ask_server(redis, &batch, jobs, count, table, now, err);
+
+    if (!asked)
+        return false;
+    if (!find_conflict(&batch, table, jobs, count, is_cluster, err)) {
+        if (batch.count > 1)
+            err->code = TH_E_UNCERTAIN; /* the other queues have theirs */
+        return false;
+    }
+    return read_answers(&batch, table, jobs, count, is_cluster, enqueued_out, err);
+}
+
+static bool enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
+                    struct enqueued *enqueued_out, struct error *err)
+{
+    struct redis *redis = redis_of(store);
+    CLEANUP(queue_table_done) struct queue_table table = {0};
+
+    redis_begin(redis);
+    if (!sort_by_queue(jobs, count, &table, err) ||
+        !redis_queues_add(redis, table.names, table.count, err))
+        return false;
+    if (redis->slot_nodes != NULL && table.count > 1 &&
+        !check_all(redis, jobs, count, &table, now, err))
+        return false;
+    return store_all(redis, jobs, count, &table, now, enqueued_out, err) &&
+           (redis->address.wait_replicas == 0 || wait_for_replicas(redis, &table, err));
+}
+
+bool redis_enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
+                   struct enqueued *enqueued_out, struct error *err)
+{
+    if (redis_of(store)->slot_nodes != NULL && redis_given_any(jobs, count))
+        return redis_given_enqueue(store, jobs, count, now, enqueue, enqueued_out, err);
+    return enqueue(store, jobs, count, now, enqueued_out, err);
+}

@@ -1,0 +1,272 @@
+/*
+ * enqueue.c - a job comes in.
+ *
+ * Looked at in this order: the idempotency record, the id, the key. The first that answers ends
+ * it; otherwise the job is new and gets its row and its place.
+ */
+#include "base/cleanup.h"
+#include "job/idempotency.h"
+#include "store/checks.h"
+#include "store/sqlite/file/query.h"
+#include "store/sqlite/file/row.h"
+#include "store/sqlite/ops/ops.h"
+#include "store/sqlite/parts/standing.h"
+#include "store/sqlite/parts/twins.h"
+
+#include <string.h>
+
+/* What is being enqueued, and what was found out on the way. */
+struct arrival {
+    struct sqlite *sqlite;
+    const struct job *job;
+    usec_t now;
+    int64_t queue_id;
+    struct sqlite_twins twins;
+    struct enqueued *enqueued;
+    bool answered; /* by something that is stored already */
+};
+
+static usec_t due_of(const struct arrival *arrival)
+{
+    return arrival->job->run_at != 0 ? arrival->job->run_at : arrival->now;
+}
+
+/* The job that stands for this request is the one with this id; its record may be gone. */
+static bool answer_existing(struct arrival *arrival, const struct uuid *id, struct error *err)
+{
+    struct sqlite_standing standing;
+    bool found;
+
+    if (!sqlite_standing_load_by_id(arrival->sqlite, id, &standing, &found, err))
+        return false;
+    *arrival->enqueued = (struct enqueued){
+        .id = *id,
+        .state = found ? standing.place.state : JOB_DONE,
+        .existed = true,
+    };
+    arrival->answered = true;
+    return true;
+}
+
+static bool check_idempotency(struct arrival *arrival, struct error *err)
+{
+    struct uuid id;
+    bool found;
+
+    if (arrival->job->idempotency_key == NULL)
+        return true;
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(arrival->sqlite, SQL_IDEMPOTENCY_FIND);
+    sqlite_query_int(&query, arrival->queue_id);
+    sqlite_query_text(&query, arrival->job->idempotency_key);
+    if (!sqlite_query_row(&query, &found, err))
+        return false;
+    if (!found)
+        return true;
+    id = sqlite_row_uuid(&query);
+    if (!idempotency_holds(sqlite_row_int(&query), arrival->now))
+        return true;
+    return answer_existing(arrival, &id, err);
+}
+
+static bool record_idempotency(struct arrival *arrival, struct error *err)
+{
+    if (arrival->job->idempotency_key == NULL)
+        return true;
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(arrival->sqlite, SQL_IDEMPOTENCY_PUT);
+    sqlite_query_int(&query, arrival->queue_id);
+    sqlite_query_text(&query, arrival->job->idempotency_key);
+    sqlite_query_uuid(&query, &arrival->enqueued->id);
+    sqlite_query_int(&query, arrival->job->idempotency_expires);
+    return sqlite_query_run(&query, err);
+}
+
+/* No bytes are bytes too: without an address they would be NULL, which the table refuses. */
+static void bind_payload(struct sqlite_query *query, const struct job *job)
+{
+    static const unsigned char nothing[1];
+
+    sqlite_query_bytes(query,
+                       job->payload.data != NULL ? job->payload : (struct bytes){nothing, 0});
+}
+
+static bool set_payload(struct arrival *arrival, int64_t seq, struct error *err)
+{
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(arrival->sqlite, SQL_JOB_SET_PAYLOAD);
+
+    sqlite_query_int(&query, seq);
+    sqlite_query_int(&query, arrival->job->encoding);
+    bind_payload(&query, arrival->job);
+    return sqlite_query_run(&query, err);
+}
+
+/* A blocked one is still to be merged into the running one: what its own enqueue asked for must not
+ * be lost because a later one asked for less. */
+static struct keyed_flags flags_after(const struct sqlite_standing *waiting,
+                                      const struct job *newcomer)
+{
+    return waiting->place.state == JOB_BLOCKED ? keyed_flags_join(waiting->update, newcomer->update)
+                                               : newcomer->update;
+}
+
+/* The waiting twin takes what the newcomer's flags say, and perhaps another place. */
+static bool update_waiting(struct arrival *arrival, struct sqlite_standing *waiting,
+                           struct error *err)
+{
+    const struct job *job = arrival->job;
+    struct keyed_fields newcomer = {
+        .priority = job->priority,
+        .run_at = job->run_at,
+        .due = due_of(arrival),
+        .timeout = job->timeout,
+        .max_attempts = job->max_attempts,
+        .max_stalls = job->max_stalls,
+    };
+    struct keyed_fields current = sqlite_standing_fields(waiting);
+    struct keyed_merge merge = keyed_merge(&current, &newcomer, job->update);
+    struct sqlite_place place = waiting->place;
+
+    place.priority = merge.fields.priority;
+    place.due = merge.fields.due;
+    place.aside = ASIDE_NONE; /* who meets it next sees whether it can be run now */
+    if (merge.moved && place.state != JOB_BLOCKED)
+        place.state = job_state_when_due(place.due, arrival->now);
+    *arrival->enqueued =
+        (struct enqueued){.id = waiting->id, .state = place.state, .updated = true};
+    arrival->answered = true;
+    return (!merge.take_payload || set_payload(arrival, place.seq, err)) &&
+           sqlite_place_remove(arrival->sqlite, &waiting->place, err) &&
+           sqlite_twins_write_merge(arrival->sqlite, place.seq, &merge.fields,
+                                    flags_after(waiting, job), err) &&
+           sqlite_place_add(arrival->sqlite, &place, err) && record_idempotency(arrival, err);
+}
+
+static bool check_id(struct arrival *arrival, struct error *err)
+{
+    int64_t seq;
+
+    if (!sqlite_standing_seq_of(arrival->sqlite, &arrival->job->id, &seq, err))
+        return false;
+    return seq == 0 || answer_existing(arrival, &arrival->job->id, err);
+}
+
+/* The waiting twin is updated. Behind a running one the job will be blocked, and merged into it if
+ * it comes back: so that one, too, has to be of its type. */
+static bool check_key(struct arrival *arrival, struct error *err)
+{
+    const struct job *job = arrival->job;
+    struct sqlite_standing standing;
+    bool found;
+
+    if (job->key == NULL)
+        return true;
+    if (!check_id(arrival, err))
+        return false;
+    if (arrival->answered)
+        return true;
+    if (!sqlite_twins_load(arrival->sqlite, arrival->queue_id, job->key, &arrival->twins, err))
+        return false;
+    int64_t twin = arrival->twins.waiting != 0 ? arrival->twins.waiting : arrival->twins.running;
+    if (twin == 0)
+        return true;
+    if (!sqlite_standing_load(arrival->sqlite, twin, &standing, &found, err))
+        return false;
+    if (!found)
+        return true;
+    if (strcmp(standing.type, job->type) != 0)
+        return checks_refuse_twin(job, standing.type, standing.place.state == JOB_RUNNING, err);
+    return standing.place.state == JOB_RUNNING || update_waiting(arrival, &standing, err);
+}
+
+static bool add_row(struct arrival *arrival, bool *added_out, struct error *err)
+{
+    const struct job *job = arrival->job;
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(arrival->sqlite, SQL_JOB_ADD);
+
+    sqlite_query_uuid(&query, &job->id);
+    sqlite_query_int(&query, arrival->queue_id);
+    sqlite_query_text(&query, job->type);
+    sqlite_query_int(&query, job->encoding);
+    sqlite_query_int(&query, job->priority);
+    sqlite_query_int(&query, due_of(arrival));
+    sqlite_query_int_or_null(&query, job->run_at);
+    sqlite_query_int_or_null(&query, job->timeout);
+    sqlite_query_int_or_null(&query, job->max_attempts);
+    sqlite_query_int_or_null(&query, job->max_stalls);
+    sqlite_query_int(&query, job->attempts);
+    sqlite_query_int(&query, job->stalls);
+    sqlite_query_int(&query, arrival->now);
+    sqlite_query_text(&query, job->key);
+    if (job->key != NULL || job->on_dead_depth > 0)
+        sqlite_query_int(&query, job_flags_pack(job));
+    else
+        sqlite_query_null(&query);
+    sqlite_query_text(&query, job->idempotency_key);
+    bind_payload(&query, job);
+    if (!sqlite_query_run(&query, err))
+        return false;
+    *added_out = sqlite_query_changes(&query) == 1;
+    return true;
+}
+
+static bool add_job(struct arrival *arrival, struct error *err)
+{
+    struct sqlite_place place = {
+        .queue_id = arrival->queue_id,
+        .priority = arrival->job->priority,
+        .due = due_of(arrival),
+    };
+    bool added;
+
+    if (!add_row(arrival, &added, err))
+        return false;
+    if (!added)
+        return answer_existing(arrival, &arrival->job->id, err);
+    place.seq = sqlite3_last_insert_rowid(arrival->sqlite->db);
+    place.state =
+        arrival->twins.running != 0 ? JOB_BLOCKED : job_state_when_due(place.due, arrival->now);
+    *arrival->enqueued = (struct enqueued){.id = arrival->job->id, .state = place.state};
+    if (!sqlite_place_add(arrival->sqlite, &place, err) || !record_idempotency(arrival, err))
+        return false;
+    if (arrival->job->key == NULL)
+        return true;
+    arrival->twins.waiting = place.seq;
+    return sqlite_twins_store(arrival->sqlite, arrival->queue_id, arrival->job->key,
+                              &arrival->twins, err);
+}
+
+bool sqlite_enqueue_one(struct sqlite *sqlite, const struct job *job, usec_t now,
+                        struct enqueued *enqueued_out, struct error *err)
+{
+    struct arrival arrival = {.sqlite = sqlite, .job = job, .now = now, .enqueued = enqueued_out};
+
+    if (!sqlite_queues_find_or_add(sqlite, job->queue, &arrival.queue_id, err) ||
+        !check_idempotency(&arrival, err))
+        return false;
+    if (!arrival.answered && !check_key(&arrival, err))
+        return false;
+    return arrival.answered || add_job(&arrival, err);
+}
+
+static bool enqueue_all(struct sqlite *sqlite, const struct job *jobs, size_t count, usec_t now,
+                        struct enqueued *enqueued_out, struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (sqlite_enqueue_one(sqlite, &jobs[i], now, &enqueued_out[i], err))
+            continue;
+        return count == 1 ? false : error_prefix(err, "job %zu", i + 1);
+    }
+    return true;
+}
+
+bool sqlite_enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
+                    struct enqueued *enqueued_out, struct error *err)
+{
+    struct sqlite *sqlite = sqlite_of(store);
+
+    return sqlite_begin_write(sqlite, err) &&
+           sqlite_end(sqlite, enqueue_all(sqlite, jobs, count, now, enqueued_out, err), err);
+}

@@ -1,0 +1,165 @@
+/*
+ * heartbeat.c - a pool says that it lives, and extends what it holds.
+ */
+#include "base/cleanup.h"
+#include "store/sqlite/file/query.h"
+#include "store/sqlite/file/row.h"
+#include "store/sqlite/ops/ops.h"
+#include "store/sqlite/parts/standing.h"
+
+#include <stdlib.h>
+
+struct beating {
+    struct sqlite *sqlite;
+    const struct heartbeat *heartbeat;
+    usec_t now;
+    usec_t over_at;   /* leases that end by then are over */
+    int64_t *watched; /* owned; the seqs of those that somebody watches */
+    size_t watched_count;
+};
+
+static void beating_done(struct beating *beating)
+{
+    free(beating->watched);
+}
+
+static bool is_watched(const struct beating *beating, int64_t seq)
+{
+    for (size_t i = 0; i < beating->watched_count; i++) {
+        if (beating->watched[i] == seq)
+            return true;
+    }
+    return false;
+}
+
+static bool beat_pool(struct beating *beating, bool *registered_out, struct error *err)
+{
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(beating->sqlite, SQL_POOL_BEAT);
+
+    sqlite_query_text(&query, beating->heartbeat->pool);
+    sqlite_query_int(&query, beating->now);
+    sqlite_query_bytes(&query, beating->heartbeat->status);
+    if (!sqlite_query_run(&query, err))
+        return false;
+    *registered_out = sqlite_query_changes(&query) == 1;
+    return true;
+}
+
+/* The token is compared by the statement that extends. */
+static bool try_extend(struct beating *beating, int64_t seq, const struct lease_beat *lease,
+                       bool *extended_out, bool *cancel_out, struct error *err)
+{
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(beating->sqlite, SQL_LEASE_EXTEND);
+
+    sqlite_query_int(&query, seq);
+    sqlite_query_token(&query, &lease->token);
+    sqlite_query_int(&query, beating->over_at);
+    sqlite_query_int(&query, beating->now + beating->heartbeat->lease_for);
+    sqlite_query_int_or_null(&query, lease->worker);
+    if (!sqlite_query_row(&query, extended_out, err))
+        return false;
+    *cancel_out = *extended_out && !sqlite_row_is_null(&query);
+    return true;
+}
+
+static bool write_told(struct beating *beating, int64_t seq, const struct lease_beat *lease,
+                       struct error *err)
+{
+    if (lease->progress_percent < 0 && lease->output.data == NULL)
+        return true;
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(beating->sqlite, SQL_DETAIL_TOLD);
+    sqlite_query_int(&query, seq);
+    if (lease->progress_percent >= 0)
+        sqlite_query_int(&query, lease->progress_percent);
+    else
+        sqlite_query_null(&query);
+    sqlite_query_text(&query, lease->progress_text);
+    sqlite_query_null(&query);
+    sqlite_query_bytes(&query, lease->output);
+    return sqlite_query_run(&query, err) &&
+           sqlite_query_on_seq(beating->sqlite, SQL_LEASE_HAS_TRACES, seq, err);
+}
+
+static bool explain(struct beating *beating, const struct lease_beat *lease,
+                    struct lease_answer *answer_out, struct error *err)
+{
+    struct sqlite_standing standing;
+    bool found;
+
+    if (!sqlite_standing_load_by_id(beating->sqlite, &lease->job, &standing, &found, err))
+        return false;
+    answer_out->verdict = !found ? TH_E_NOT_FOUND
+                                 : lease_check(standing.place.state, standing.expires_at,
+                                               &standing.token, &lease->token, beating->over_at);
+    return true;
+}
+
+/* By its ref if that leads to the lease, otherwise by its id: an answer that says TH_OK has
+ * extended. */
+static bool extend(struct beating *beating, const struct lease_beat *lease, int64_t *seq_out,
+                   bool *extended_out, bool *cancel_out, struct error *err)
+{
+    *seq_out = lease->ref;
+    *extended_out = false;
+    if (*seq_out != 0 && !try_extend(beating, *seq_out, lease, extended_out, cancel_out, err))
+        return false;
+    if (*extended_out)
+        return true;
+    return sqlite_standing_seq_of(beating->sqlite, &lease->job, seq_out, err) &&
+           try_extend(beating, *seq_out, lease, extended_out, cancel_out, err);
+}
+
+static bool beat_lease(struct beating *beating, const struct lease_beat *lease,
+                       struct lease_answer *answer_out, struct error *err)
+{
+    int64_t seq;
+    bool extended;
+
+    *answer_out = (struct lease_answer){.verdict = TH_OK};
+    if (!extend(beating, lease, &seq, &extended, &answer_out->cancel_requested, err))
+        return false;
+    answer_out->watched = extended && is_watched(beating, seq);
+    return extended ? write_told(beating, seq, lease, err)
+                    : explain(beating, lease, answer_out, err);
+}
+
+/* Leases may now be shorter than they were: no queue may expect its next expiry later. */
+static bool expect_expiry(struct beating *beating, struct error *err)
+{
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(beating->sqlite, SQL_QUEUES_EXPECT_EXPIRY);
+
+    sqlite_query_int(&query, beating->now + beating->heartbeat->lease_for);
+    return sqlite_query_run(&query, err);
+}
+
+static bool beat_all(struct beating *beating, struct lease_answer *answers_out,
+                     bool *registered_out, struct error *err)
+{
+    const struct heartbeat *heartbeat = beating->heartbeat;
+
+    beating->over_at = store_over_at(&beating->sqlite->base, beating->now);
+    if (!beat_pool(beating, registered_out, err) ||
+        !sqlite_watch_read(beating->sqlite, beating->now, &beating->watched,
+                           &beating->watched_count, err))
+        return false;
+    if (heartbeat->watched_out != NULL)
+        *heartbeat->watched_out = is_watched(beating, WATCH_POOLS);
+    for (size_t i = 0; i < heartbeat->lease_count; i++)
+        if (!beat_lease(beating, &heartbeat->leases[i], &answers_out[i], err))
+            return false;
+    return heartbeat->lease_count == 0 || expect_expiry(beating, err);
+}
+
+bool sqlite_heartbeat(struct store *store, const struct heartbeat *heartbeat, usec_t now,
+                      struct lease_answer *answers_out, bool *registered_out, struct error *err)
+{
+    CLEANUP(beating_done)
+    struct beating beating = {.sqlite = sqlite_of(store), .heartbeat = heartbeat, .now = now};
+
+    return sqlite_begin_write(beating.sqlite, err) &&
+           sqlite_end(beating.sqlite, beat_all(&beating, answers_out, registered_out, err), err);
+}
