@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "dispatcher/conclude.h"
 #include "dispatcher/damage.h"
+#include "dispatcher/last_words.h"
 #include "dispatcher/obituary.h"
 #include "dispatcher/state.h"
 #include "process/message.h"
@@ -135,6 +136,7 @@ static bool bury_flight(struct dispatcher *dispatcher, const struct worker_link 
     const bool released = dispatcher->is_stopping || obituary.kind == OUTCOME_RELEASED;
     const bool cancelled = !released && flight->wants_halt && flight->halt == HALT_CANCEL;
     const struct outcome outcome = {
+        .output = last_words_read(link, flight, &dispatcher->outbox.arena),
         .kind = released    ? OUTCOME_RELEASED
                 : cancelled ? OUTCOME_CANCELLED
                             : obituary.kind,
@@ -161,6 +163,8 @@ static bool bury_worker(struct dispatcher *dispatcher, struct worker_link *link,
     uint32_t serial;
 
     link->is_buried = true;
+    if (is_first)
+        last_words_log(link, &dispatcher->flights);
     for (size_t i = 0; (flight = flights_next(&dispatcher->flights, &i));) {
         if (flight->is_concluded)
             continue;

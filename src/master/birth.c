@@ -15,9 +15,11 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "config/plugin_id.h"
 #include "master/generation.h"
 #include "master/master.h"
 #include "process/lease_table.h"
+#include "process/print_file.h"
 #include "process/process.h"
 #include "process/rack.h"
 #include "process/scoreboard.h"
@@ -50,8 +52,8 @@ static bool close_between(unsigned first, unsigned last, struct error *err)
 /* Those it does not have are -1. */
 static bool close_others(const struct process *process, struct error *err)
 {
-    int kept[] = {process->control, process->tasks, process->results, process->nudge,
-                  process->rack ? rack_bell(process->rack) : -1};
+    int kept[] = {process->control, process->tasks, process->results,
+                  process->printed, process->nudge, process->rack ? rack_bell(process->rack) : -1};
     int first = STDERR_FILENO + 1;
 
     qsort(kept, COUNT_OF(kept), sizeof kept[0], compare_fds);
@@ -182,6 +184,7 @@ static _Noreturn void live(struct master *master, struct process *process, const
 struct sockets {
     int control[2];
     int results[2];
+    int printed[2]; /* one file; -1: there are no plugins */
 };
 
 static void close_pair(int pair[2])
@@ -197,12 +200,18 @@ static void sockets_close(struct sockets *sockets)
 {
     close_pair(sockets->control);
     close_pair(sockets->results);
+    close_pair(sockets->printed);
 }
 
-static bool sockets_open(struct sockets *sockets, const struct role *role, struct error *err)
+static bool sockets_open(struct sockets *sockets, const struct role *role,
+                         const struct config *config, struct error *err)
 {
-    return message_pair(sockets->control, err) &&
-           (!role->works || message_pair(sockets->results, err));
+    if (!message_pair(sockets->control, err))
+        return false;
+    if (!role->works)
+        return true;
+    return message_pair(sockets->results, err) &&
+           (!plugin_id_any(config) || print_file_make(sockets->printed, err));
 }
 
 static struct process describe(const struct child_seat *seat, const struct sockets *sockets,
@@ -231,6 +240,7 @@ static struct process describe(const struct child_seat *seat, const struct socke
                  : role->works   ? generation->tasks[1]
                                  : -1,
         .results = sockets->results[1],
+        .printed = sockets->printed[1],
         .nudge = role->nudge ? master->nudge : -1,
     };
 
@@ -260,12 +270,12 @@ static bool enter_ledger(struct child_seat *seat, struct sockets *sockets, struc
     if (seat->tray == 0)
         return error_set(err, TH_E_UNAVAILABLE,
                          "the results of too many workers that have ended are not settled yet");
-    if (!ledger_add(&master->ledger, seat->number, seat->serial, sockets->results[0], seat->tray,
-                    err)) {
+    if (!ledger_add(&master->ledger, seat->number, seat->serial, sockets->results[0],
+                    sockets->printed[0], seat->tray, err)) {
         trays_return(master->trays, seat->tray);
         return false;
     }
-    sockets->results[0] = -1; /* the ledger's now */
+    sockets->results[0] = sockets->printed[0] = -1; /* the ledger's now */
     return true;
 }
 
@@ -286,7 +296,7 @@ static bool fork_worker(struct child_seat *seat, struct sockets *sockets, const 
 
 bool birth_fork(struct child_seat *seat, struct error *err)
 {
-    CLEANUP(sockets_close) struct sockets sockets = {{-1, -1}, {-1, -1}};
+    CLEANUP(sockets_close) struct sockets sockets = {{-1, -1}, {-1, -1}, {-1, -1}};
     const struct role *role = roles_get(seat->role);
 
     seat->serial = ++seat->master->children.last_serial;
@@ -294,7 +304,7 @@ bool birth_fork(struct child_seat *seat, struct error *err)
     seat->is_ready = seat->is_retiring = false;
     seat->overrun = (struct overrun){0};
     pulse_reset(seat);
-    if (!sockets_open(&sockets, role, err) ||
+    if (!sockets_open(&sockets, role, seat->master->config, err) ||
         !(role->works ? fork_worker : fork_one)(seat, &sockets, role, err))
         return error_prefix(err, "start %s", seat->name);
     seat->generation = generation_join(seat->master->generation);

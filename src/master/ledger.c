@@ -18,15 +18,20 @@ static struct ledger_entry **find(struct ledger *ledger, uint32_t serial)
     return place;
 }
 
-bool ledger_add(struct ledger *ledger, int number, uint32_t serial, int results, int tray,
-                struct error *err)
+bool ledger_add(struct ledger *ledger, int number, uint32_t serial, int results, int printed,
+                int tray, struct error *err)
 {
     struct ledger_entry *entry = calloc(1, sizeof *entry);
 
     if (!entry)
         return error_no_memory(err);
-    *entry =
-        (struct ledger_entry){.number = number, .serial = serial, .results = results, .tray = tray};
+    *entry = (struct ledger_entry){
+        .number = number,
+        .serial = serial,
+        .results = results,
+        .printed = printed,
+        .tray = tray,
+    };
     *find(ledger, serial) = entry;
     return true;
 }
@@ -58,6 +63,8 @@ static void remove_at(struct ledger_entry **place)
 
     *place = entry->next;
     close(entry->results);
+    if (entry->printed >= 0)
+        close(entry->printed);
     free(entry);
 }
 
@@ -96,7 +103,7 @@ static enum delivery tell_end(struct ledger_entry *entry, int socket, struct err
         .pid = entry->pid,
         .end = entry->end,
     };
-    const enum delivery delivery = order_send(socket, &order, -1, err);
+    const enum delivery delivery = order_send(socket, &order, entry->printed, err);
 
     entry->end_is_told = delivery == DELIVERY_DONE;
     return delivery;

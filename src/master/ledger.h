@@ -23,6 +23,7 @@ struct ledger_entry {
     uint32_t serial; /* of its process */
     int pid;
     int results; /* owned: the dispatcher's end */
+    int printed; /* owned: what its plugins have printed; -1: it has none */
     int tray;    /* that was issued to it */
     bool has_ended;
     struct worker_end end; /* then */
@@ -35,9 +36,9 @@ struct ledger {
     struct ledger_entry *entries; /* owned; in the order of their starts */
 };
 
-/* Before the fork, which cannot be taken back. Takes `results` over, if it works. */
-bool ledger_add(struct ledger *ledger, int number, uint32_t serial, int results, int tray,
-                struct error *err) MUST_CHECK;
+/* Before the fork, which cannot be taken back. Takes `results` and `printed` over, if it works. */
+bool ledger_add(struct ledger *ledger, int number, uint32_t serial, int results, int printed,
+                int tray, struct error *err) MUST_CHECK;
 void ledger_note_start(struct ledger *ledger, uint32_t serial, int pid);
 void ledger_note_end(struct ledger *ledger, uint32_t serial, const struct worker_end *end);
 

@@ -284,7 +284,7 @@ static bool note_limits(struct master *master, struct error *err)
     return true;
 }
 
-/* The master has two descriptors per worker, the dispatcher one. */
+/* The master has three descriptors per worker, the dispatcher two. */
 bool master_raise_limits(struct master *master, int workers, struct error *err)
 {
     const rlim_t wanted = FILES_MIN + FILES_PER_WORKER * (rlim_t)workers;

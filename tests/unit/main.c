@@ -41,7 +41,7 @@ static const struct {
         include_suite, plugin_id_suite, reference_suite, yaml_tree_suite}},
     {"process", {
         account_suite, lease_table_suite, loop_suite, message_suite, notify_suite,
-        orphans_suite, outage_suite, process_suite, rack_suite, result_suite, start_board_suite, scoreboard_suite,
+        orphans_suite, outage_suite, print_file_suite, process_suite, rack_suite, result_suite, start_board_suite, scoreboard_suite,
         spawn_suite, task_suite, title_suite, tray_suite}},
     {"worker", {
         call_suite, command_suite, execution_suite, output_suite, plugin_suite, program_suite,
