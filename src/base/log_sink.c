@@ -22,12 +22,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A number of our own: a worker gives its plugins another stderr. */
+static int duplicate(void)
+{
+    const int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+    return fd < 0 ? STDERR_FILENO : fd;
+}
+
 static void open_own(struct log_sink *sink)
 {
     const int fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
     sink->kind = fd < 0 ? SINK_SHARED : SINK_OWN;
-    sink->fd = fd < 0 ? STDERR_FILENO : fd;
+    sink->fd = fd < 0 ? duplicate() : fd;
+}
+
+static void open_shared(struct log_sink *sink, enum log_sink_kind kind)
+{
+    sink->kind = kind;
+    sink->fd = duplicate();
 }
 
 void log_sink_open(struct log_sink *sink_out)
@@ -43,12 +57,12 @@ void log_sink_open(struct log_sink *sink_out)
     if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode))
         open_own(sink_out);
     else
-        sink_out->kind = S_ISSOCK(status.st_mode) ? SINK_SOCKET : SINK_FILE;
+        open_shared(sink_out, S_ISSOCK(status.st_mode) ? SINK_SOCKET : SINK_FILE);
 }
 
 void log_sink_close(struct log_sink *sink)
 {
-    if (sink->kind == SINK_OWN && log_sink_is_intact(sink))
+    if (sink->kind != SINK_NONE && sink->fd != STDERR_FILENO && log_sink_is_intact(sink))
         close(sink->fd);
     *sink = (struct log_sink){.kind = SINK_NONE};
 }

@@ -19,7 +19,7 @@ enum log_sink_kind {
 /* Zeroed: SINK_NONE. */
 struct log_sink {
     enum log_sink_kind kind;
-    int fd; /* owned when it is SINK_OWN */
+    int fd; /* owned unless it is STDERR_FILENO */
     dev_t device;
     ino_t inode;
 };

@@ -102,17 +102,6 @@ static void wake_up(void *context)
     (void)context; /* being awake is enough */
 }
 
-static void note_worker_end(struct dispatcher *dispatcher, const struct order *order)
-{
-    struct worker_link *link = workers_find(&dispatcher->workers, order->serial);
-
-    if (!link)
-        return;
-    link->has_ended = true;
-    link->end = order->end;
-    link->has_news = true;
-}
-
 /* An order that leads nowhere from here, as one to pause while we drain, is no order. */
 static void follow(struct dispatcher *dispatcher, enum dispatcher_state to)
 {
@@ -148,7 +137,7 @@ static void obey(void *context, const struct order *order, int fd)
             dispatcher_end(dispatcher, process_fail(&err));
         return;
     case ORDER_WORKER_ENDED:
-        note_worker_end(dispatcher, order);
+        workers_note_end(&dispatcher->workers, order, fd);
         return;
     case ORDER_PAUSE:
         follow(dispatcher, DISPATCHER_PAUSED);

@@ -11,6 +11,7 @@
 #include "dispatcher/conclude.h"
 #include "dispatcher/crash_outcome.h"
 #include "dispatcher/damage.h"
+#include "dispatcher/last_words.h"
 #include "dispatcher/state.h"
 #include "process/message.h"
 #include "process/process.h"
@@ -136,6 +137,7 @@ static bool conclude_crashed(struct dispatcher *dispatcher, const struct worker_
         dispatcher->state == DISPATCHER_STOPPING || crash.kind == OUTCOME_RELEASED;
     const bool cancelled = !released && held->stop == STOP_CANCEL;
     const struct outcome outcome = {
+        .output = last_words_read(link, held, &dispatcher->outbox.arena),
         .kind = released    ? OUTCOME_RELEASED
                 : cancelled ? OUTCOME_CANCELLED
                             : crash.kind,
@@ -163,6 +165,8 @@ static bool conclude_worker(struct dispatcher *dispatcher, struct worker_link *l
     uint32_t serial;
 
     link->is_concluded = true;
+    if (is_first)
+        last_words_log(link, &dispatcher->held_jobs);
     for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
         if (held_job_is_concluded(held))
             continue;

@@ -62,6 +62,7 @@ bool workers_add(struct workers *workers, const struct order *order, int socket,
         .serial = order->serial,
         .pid = order->pid,
         .socket = socket,
+        .printed = -1,
         .result_ring = order->result_ring,
         .has_news = true,
         .next = workers->first,
@@ -70,6 +71,21 @@ bool workers_add(struct workers *workers, const struct order *order, int socket,
     add_to_index(workers, link);
     result_ring_use(workers->result_rings, link->result_ring);
     return watch_results(workers, link, err);
+}
+
+void workers_note_end(struct workers *workers, const struct order *order, int printed)
+{
+    struct worker_link *link = workers_find(workers, order->serial);
+
+    if (!link) {
+        if (printed >= 0)
+            close(printed);
+        return;
+    }
+    link->has_ended = true;
+    link->end = order->end;
+    link->printed = printed;
+    link->has_news = true;
 }
 
 struct worker_link *workers_find(const struct workers *workers, uint32_t serial)
@@ -92,6 +108,8 @@ void workers_remove(struct workers *workers, struct worker_link *link)
     loop_unwatch(workers->loop, &link->watch);
     result_ring_drop(workers->result_rings, link->result_ring);
     close(link->socket);
+    if (link->printed >= 0)
+        close(link->printed);
     free(link);
 }
 

@@ -22,6 +22,7 @@ struct worker_link {
     size_t looked; /* results that were looked at and are not settled yet */
     bool has_ended;
     struct worker_end end; /* then */
+    int printed;           /* owned; then: what its plugins have printed; -1: it had none */
     bool is_concluded;     /* its end has been told to its jobs */
     bool has_lied;         /* it has given what is no result of its own, and that was said */
     int missed;            /* how often a job was waiting in vain since this one started any */
@@ -44,6 +45,8 @@ struct workers {
 /* A worker was started; `socket` is ours from here on. */
 bool workers_add(struct workers *workers, const struct order *order, int socket,
                  struct error *err) MUST_CHECK;
+/* It has ended; `printed` is ours from here on, and may be -1. */
+void workers_note_end(struct workers *workers, const struct order *order, int printed);
 struct worker_link *workers_find(const struct workers *workers, uint32_t serial);
 void workers_remove(struct workers *workers, struct worker_link *link);
 void workers_done(struct workers *workers);

@@ -15,11 +15,13 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "config/plugin_id.h"
 #include "master/generation.h"
 #include "master/ledger.h"
 #include "master/seat.h"
 #include "master/this_pool.h"
 #include "process/lease_table.h"
+#include "process/print_file.h"
 #include "process/process.h"
 #include "process/result_ring.h"
 #include "process/scoreboard.h"
@@ -52,8 +54,9 @@ static bool close_between(unsigned first, unsigned last, struct error *err)
 /* Those it does not have are -1. */
 static bool close_others(const struct process *process, struct error *err)
 {
-    int kept[] = {process->control, process->tasks, process->results, process->nudge,
-                  process->task_ring ? task_ring_bell(process->task_ring) : -1};
+    int kept[] = {process->control, process->tasks,
+                  process->results, process->printed,
+                  process->nudge,   process->task_ring ? task_ring_bell(process->task_ring) : -1};
     int first = STDERR_FILENO + 1;
 
     qsort(kept, COUNT_OF(kept), sizeof kept[0], compare_fds);
@@ -173,6 +176,7 @@ static _Noreturn void live(struct this_pool *pool, struct process *process, cons
 struct sockets {
     int control[2];
     int results[2];
+    int printed[2]; /* one file; -1: there are no plugins */
 };
 
 static void close_pair(int pair[2])
@@ -188,12 +192,18 @@ static void sockets_close(struct sockets *sockets)
 {
     close_pair(sockets->control);
     close_pair(sockets->results);
+    close_pair(sockets->printed);
 }
 
-static bool sockets_open(struct sockets *sockets, const struct role *role, struct error *err)
+static bool sockets_open(struct sockets *sockets, const struct role *role,
+                         const struct config *config, struct error *err)
 {
-    return message_pair(sockets->control, err) &&
-           (!role->works || message_pair(sockets->results, err));
+    if (!message_pair(sockets->control, err))
+        return false;
+    if (!role->works)
+        return true;
+    return message_pair(sockets->results, err) &&
+           (!plugin_id_any(config) || print_file_make(sockets->printed, err));
 }
 
 static struct process describe(const struct seat *seat, const struct sockets *sockets,
@@ -222,6 +232,7 @@ static struct process describe(const struct seat *seat, const struct sockets *so
                  : role->works   ? generation->tasks[1]
                                  : -1,
         .results = sockets->results[1],
+        .printed = sockets->printed[1],
         .nudge = role->nudge ? pool->nudge : -1,
     };
 
@@ -252,12 +263,12 @@ static bool enter_ledger(struct seat *seat, struct ledger *ledger, struct socket
     if (seat->result_ring == 0)
         return error_set(err, TH_E_UNAVAILABLE,
                          "the results of too many workers that have ended are not settled yet");
-    if (!ledger_add(ledger, seat->number, seat->serial, sockets->results[0], seat->result_ring,
-                    err)) {
+    if (!ledger_add(ledger, seat->number, seat->serial, sockets->results[0], sockets->printed[0],
+                    seat->result_ring, err)) {
         result_rings_return(rings, seat->result_ring);
         return false;
     }
-    sockets->results[0] = -1; /* the ledger's now */
+    sockets->results[0] = sockets->printed[0] = -1; /* the ledger's now */
     return true;
 }
 
@@ -276,13 +287,13 @@ static bool fork_worker(struct seat *seat, struct ledger *ledger, struct sockets
 
 bool birth_fork(struct seat *seat, uint32_t serial, struct ledger *ledger, struct error *err)
 {
-    CLEANUP(sockets_close) struct sockets sockets = {{-1, -1}, {-1, -1}};
+    CLEANUP(sockets_close) struct sockets sockets = {{-1, -1}, {-1, -1}, {-1, -1}};
     const struct role *role = roles_get(seat->role);
 
     seat->serial = serial;
     seat->started_at = clock_boot();
     seat->is_ready = seat->is_retiring = false;
-    if (!sockets_open(&sockets, role, err) ||
+    if (!sockets_open(&sockets, role, seat->pool->config, err) ||
         !(role->works ? fork_worker(seat, ledger, &sockets, role, err)
                       : fork_one(seat, &sockets, role, err)))
         return error_prefix(err, "start %s", seat->name);

@@ -25,6 +25,8 @@ static void remove_at(struct ledger_entry **place)
 
     *place = entry->next;
     close(entry->results);
+    if (entry->printed >= 0)
+        close(entry->printed);
     free(entry);
 }
 
@@ -39,15 +41,20 @@ void ledger_done(struct ledger *ledger)
         remove_at(&ledger->entries);
 }
 
-bool ledger_add(struct ledger *ledger, int number, uint32_t serial, int results, int ring,
-                struct error *err)
+bool ledger_add(struct ledger *ledger, int number, uint32_t serial, int results, int printed,
+                int ring, struct error *err)
 {
     struct ledger_entry *entry = calloc(1, sizeof *entry);
 
     if (!entry)
         return error_no_memory(err);
     *entry = (struct ledger_entry){
-        .number = number, .serial = serial, .results = results, .result_ring = ring};
+        .number = number,
+        .serial = serial,
+        .results = results,
+        .printed = printed,
+        .result_ring = ring,
+    };
     *find(ledger, serial) = entry;
     return true;
 }
@@ -108,7 +115,7 @@ static enum delivery tell_end(struct ledger_entry *entry, int socket, struct err
         .pid = entry->pid,
         .end = entry->end,
     };
-    const enum delivery delivery = order_send(socket, &order, -1, err);
+    const enum delivery delivery = order_send(socket, &order, entry->printed, err);
 
     entry->end_is_told = delivery == DELIVERY_DONE;
     return delivery;

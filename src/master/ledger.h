@@ -27,6 +27,7 @@ struct ledger_entry {
     uint32_t serial; /* of its process */
     int pid;
     int results;     /* owned: the dispatcher's end */
+    int printed;     /* owned: what its plugins have printed; -1: it has none */
     int result_ring; /* that was issued to it */
     bool has_ended;
     struct worker_end end; /* then */
@@ -43,9 +44,9 @@ struct ledger {
 void ledger_init(struct ledger *ledger);
 void ledger_done(struct ledger *ledger);
 
-/* Before the fork, which cannot be taken back. Takes `results` over, if it works. */
-bool ledger_add(struct ledger *ledger, int number, uint32_t serial, int results, int ring,
-                struct error *err) MUST_CHECK;
+/* Before the fork, which cannot be taken back. Takes `results` and `printed` over, if it works. */
+bool ledger_add(struct ledger *ledger, int number, uint32_t serial, int results, int printed,
+                int ring, struct error *err) MUST_CHECK;
 void ledger_note_start(struct ledger *ledger, uint32_t serial, int pid);
 void ledger_note_end(struct ledger *ledger, uint32_t serial, const struct worker_end *end);
 

@@ -120,7 +120,7 @@ static bool note_limits(struct this_pool *pool, struct error *err)
     return true;
 }
 
-/* The master has two descriptors per worker, the dispatcher one. */
+/* The master has three descriptors per worker, the dispatcher two. */
 bool this_pool_raise_limits(const struct this_pool *pool, int workers, struct error *err)
 {
     const rlim_t wanted = FILES_MIN + FILES_PER_WORKER * (rlim_t)workers;

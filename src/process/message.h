@@ -38,7 +38,8 @@ bool message_pair(int ends_out[2], struct error *err) MUST_CHECK;
 
 enum order_kind {
     ORDER_WORKER_STARTED, /* dispatcher: worker, serial, pid, result_ring; and its socket */
-    ORDER_WORKER_ENDED,   /* dispatcher: serial, end; nothing of it is left alive */
+    ORDER_WORKER_ENDED,   /* dispatcher: serial, end; with what its plugins printed, if it had
+                           * any; nothing of it is left alive */
     ORDER_PAUSE,          /* dispatcher: reserve nothing, give back what nobody started */
     ORDER_RESUME,         /* dispatcher */
     ORDER_DRAIN,          /* dispatcher: as pause, and exit when nothing is held */

@@ -56,6 +56,7 @@ struct process {
     int control; /* to the master */
     int tasks;   /* dispatcher: sends large ones; workers: take them; others: -1 */
     int results; /* a worker's own; others: -1 */
+    int printed; /* what plugins print in this worker goes there: print_file.h; or -1 */
     int nudge;   /* an eventfd: heartbeater and workers to dispatcher, "there is news"; or -1 */
 
     /* Filled in by process_begin(). */

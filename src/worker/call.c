@@ -13,6 +13,7 @@
 #include "worker/ending.h"
 #include "worker/inside.h"
 #include "worker/output.h"
+#include "worker/printed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,22 +74,6 @@ static void say_error(struct th_context *context, const char *format, va_list ar
     call->has_error = true;
 }
 
-static void pass_line(struct call *call, const char *text)
-{
-    const struct bytes line = {(const unsigned char *)text, strlen(text)};
-    const struct bytes newline = {(const unsigned char *)"\n", 1};
-    const struct handler_listener *listener = call->listener;
-
-    tail_add(&call->output, line);
-    tail_add(&call->output, newline);
-    if (listener->output) {
-        listener->output(listener->context, line);
-        listener->output(listener->context, newline);
-    }
-    if (listener->line)
-        listener->line(listener->context, false, line, 0);
-}
-
 static void say_line(struct th_context *context, const char *format, va_list arguments)
 {
     struct call *call = call_of(context);
@@ -98,10 +83,12 @@ static void say_line(struct th_context *context, const char *format, va_list arg
         return;
     vsnprintf(text, sizeof text, format, arguments);
     clean(text);
-    if (call->job)
-        pass_line(call, text);
-    else
-        log_info("plugin_output", "plugin=%s line=%s", call->plugin, text);
+    if (call->job) {
+        printed_say(call, (struct bytes){(const unsigned char *)text, strlen(text)});
+        return;
+    }
+    printed_collect(call);
+    log_info("plugin_output", "plugin=%s line=%s", call->plugin, text);
 }
 
 static void say_progress(struct th_context *context, int percent, const char *text)
@@ -111,6 +98,7 @@ static void say_progress(struct th_context *context, int percent, const char *te
 
     if (!call->job || !inside_is_worker())
         return;
+    printed_collect(call);
     call->progress_percent = within > 100 ? 100 : within;
     snprintf(call->progress_text, sizeof call->progress_text, "%s", text ? text : "");
     clean(call->progress_text);
@@ -143,7 +131,10 @@ static void say_snooze(struct th_context *context, double seconds)
 /* Whoever takes a wish to stop off the socket has to be the one who heeds it. */
 static bool ask_cancelled(struct th_context *context)
 {
-    return !inside_is_worker() || call_stop(call_of(context)) != STOP_NONE;
+    if (!inside_is_worker())
+        return true;
+    printed_collect(call_of(context));
+    return call_stop(call_of(context)) != STOP_NONE;
 }
 
 static enum th_outcome ask_next(struct th_context *context, const struct th_job *job)
@@ -318,6 +309,7 @@ bool call_report(struct call *call, enum th_outcome outcome, struct handler_repo
     const enum stop_reason stop = said == TH_RETRY ? call_stop(call) : STOP_NONE;
     const usec_t snooze_for = call->snooze_for >= 0 ? call->snooze_for : call->base_delay;
 
+    printed_collect(call);
     *report_out = (struct handler_report){
         .outcome = {.kind = kind_of(said, stop), .run = run_of(call)},
         .progress_percent = call->progress_percent,

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -37,12 +38,13 @@ static void hear_term(int number)
 
 /* We end by _exit(): whoever called exit() is a plugin. Nothing of ours may be undone under a job
  * that may still run on another thread, and the code is what its job is told. What waits to be
- * logged is the worker's own. */
+ * logged is the worker's own; half a line that was printed is the job's. */
 static void hear_exit(int status, void *context)
 {
     (void)context;
     if (!inside_is_worker())
         _exit(status);
+    fflush(stdout);
     log_flush();
     _exit(is_inside() ? status : PROCESS_FAILED);
 }

@@ -13,6 +13,7 @@
 #include "worker/call.h"
 #include "worker/inside.h"
 #include "worker/plugins.h"
+#include "worker/printed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +70,7 @@ static enum th_outcome run_handler(struct passage *passage, const struct th_job 
 
     if (call_stop(call) != STOP_NONE)
         return TH_RETRY;
+    printed_collect(call);
     job.payload = (struct bytes){(const unsigned char *)seen->payload, seen->payload_size};
     inside_leave(call->place->process);
     passage->has_report =
@@ -181,6 +183,7 @@ bool middleware_run(const struct handler *handler, void *state, const struct han
     const struct th_job seen = call_job(&passage.call);
     const enum th_outcome outcome = step_in(&passage.call, &seen);
     inside_leave(place->process);
+    printed_collect(&passage.call);
     const bool worked =
         !passage.failed &&
         (stands(&passage, outcome) ? add_words(&passage, err) : overrule(&passage, outcome, err));

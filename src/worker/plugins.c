@@ -6,12 +6,14 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "config/config.h"
+#include "process/print_file.h"
 #include "process/process.h"
 #include "worker/call.h"
 #include "worker/handler.h"
 #include "worker/inside.h"
 #include "worker/lifeline.h"
 #include "worker/plugin.h"
+#include "worker/printed.h"
 #include "worker/staying.h"
 
 #include <stdlib.h>
@@ -28,6 +30,7 @@ struct plugins {
     struct loaded *newest;         /* owned */
     struct plugin_use *middleware; /* owned; as many as the config has */
     size_t middleware_loaded;
+    struct print_file printed;
 };
 
 bool plugins_open(const struct process *process, struct plugins **plugins_out, struct error *err)
@@ -42,7 +45,11 @@ bool plugins_open(const struct process *process, struct plugins **plugins_out, s
     plugins->middleware = calloc(count + 1, sizeof *plugins->middleware);
     if (!plugins->middleware)
         return error_no_memory(err);
-    return !plugin_id_any(process->config) || inside_prepare(process, err);
+    if (!plugin_id_any(process->config))
+        return true;
+    return inside_prepare(process, err) &&
+           print_file_open(&plugins->printed, process->printed, err) &&
+           print_file_catch(&plugins->printed, err);
 }
 
 static bool is_loaded(const struct plugins *plugins, const struct th_plugin *plugin)
@@ -74,6 +81,7 @@ static bool call_init_of(const struct handler_place *place, const struct plugin_
         return true;
     call_init(&call, use->name, place);
     const int code = use->plugin->init(&call.context);
+    printed_collect(&call);
     if (code == 0)
         return true;
     return error_set(err, TH_E_UNAVAILABLE, "init returned %d: %s", code,
@@ -144,14 +152,31 @@ const struct plugin_use *plugins_middleware(const struct plugins *plugins, size_
     return plugins->middleware;
 }
 
-static void finish(const struct process *process, struct loaded *loaded)
+/* What threads have printed between two jobs is told of before. */
+void plugins_begin_job(struct plugins *plugins, struct hold hold)
 {
+    const char *plugin = plugins->newest ? plugins->newest->plugin->name : "none";
+
+    printed_pass_on(&plugins->printed, plugin);
+    print_file_begin(&plugins->printed, hold);
+}
+
+struct print_file *plugins_print_file(struct plugins *plugins)
+{
+    return &plugins->printed;
+}
+
+static void finish(struct plugins *plugins, struct loaded *loaded)
+{
+    const struct process *process = plugins->process;
+
     if (loaded->plugin->fini) {
         inside_enter(process, loaded->id, HOLD_NONE,
                      clock_boot() + process->config->pool.kill_grace);
         loaded->plugin->fini();
         inside_return(0);
         inside_leave(process);
+        printed_pass_on(&plugins->printed, loaded->plugin->name);
     }
     free(loaded);
 }
@@ -162,8 +187,9 @@ void plugins_close(struct plugins **plugins)
         return;
     for (struct loaded *loaded = (*plugins)->newest, *next; loaded; loaded = next) {
         next = loaded->next;
-        finish((*plugins)->process, loaded);
+        finish(*plugins, loaded);
     }
+    print_file_close(&(*plugins)->printed);
     free((*plugins)->middleware);
     free(*plugins);
     *plugins = NULL;

@@ -20,7 +20,9 @@ struct error;
 struct handler;
 struct handler_place;
 struct handler_report;
+struct hold;
 struct plugins;
+struct print_file;
 struct process;
 
 /* A plugin as one place of the config names it. */
@@ -41,6 +43,12 @@ bool plugins_load(const struct handler_place *place, const char *path, uint32_t 
 /* Those of pool.middleware, in its order, all of them loaded: false says why not. */
 bool plugins_load_middleware(const struct handler_place *place, struct error *err) MUST_CHECK;
 const struct plugin_use *plugins_middleware(const struct plugins *plugins, size_t *count_out);
+
+/* A job is about to run, by whatever handler: what is printed from here on is its own. */
+void plugins_begin_job(struct plugins *plugins, struct hold hold);
+
+/* Where they print to. */
+struct print_file *plugins_print_file(struct plugins *plugins);
 
 /* Calls fini; nothing is unloaded. */
 void plugins_close(struct plugins **plugins);

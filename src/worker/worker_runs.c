@@ -204,6 +204,7 @@ static bool begin_run(struct worker *worker, struct run *run, struct error *err)
     }
     if (handler->schema && !schema_check(handler->schema, task->payload, err))
         return refuse_payload(&run->run.report, err);
+    plugins_begin_job(worker->place.plugins, task->hold);
     if (plugins_load_middleware(&worker->place, err) && open_handler(worker, handler, err))
         return run_opened(worker, run, handler, err);
     handler_report_unstarted(&run->run.report, err);

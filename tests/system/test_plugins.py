@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import unittest
+from signal import SIGKILL, SIGSTOP
 
 from daemon import THD, DaemonCase, is_alive, wait_for
 from plugins import BUILD, SANITIZER, plugin
@@ -88,6 +89,63 @@ class Outcomes(PluginCase):
         for _ in range(3):
             self.run_job("done")
             self.run_job("command")
+
+
+class Prints(PluginCase):
+
+    WORDS = "printed\nlogged\nlast words"
+
+    def lines(self, pool, job):
+        return [event["line"] for event in pool.events("job_output", job=job["id"])]
+
+    def test_what_a_plugin_prints_is_logged_and_kept_beside_what_it_logs(self):
+        pool = self.start_faulty()
+        job = self.run_job("words", "done", "--raw")
+        self.assertEqual(job["output"], self.WORDS)
+        pool.wait_event("job_output", job=job["id"], line="last words")
+        self.assertEqual(self.lines(pool, job), ["printed", "logged", "last words"])
+
+    def test_the_last_words_of_a_plugin_that_crashes_are_kept_and_logged_once(self):
+        pool = self.start_faulty()
+        for end, error in [("abort", "killed by SIGABRT in plugin faulty"),
+                           ("segv", "killed by SIGSEGV in plugin faulty"),
+                           ("exit", "exit(3) called in plugin faulty")]:
+            with self.subTest(end):
+                job = self.run_job("words", end, "--raw", state="dead")
+                self.assertEqual((job["last_error"], job["output"]), (error, self.WORDS))
+                self.assertIn("last words", self.ok("logs", job["id"]))
+                pool.wait_event("job_output", job=job["id"], line="last words")
+                self.assertEqual(self.lines(pool, job), ["printed", "logged", "last words"])
+
+    def test_the_last_words_of_a_plugin_that_overruns_are_kept(self):
+        self.start_faulty(timeout="300ms")
+        job = self.run_job("words", "hang", "--raw", state="dead")
+        self.assertEqual(job["last_error"], "timed out after 300ms in plugin faulty")
+        self.assertEqual(job["output"], self.WORDS)
+
+    def test_of_much_that_a_plugin_prints_before_it_crashes_the_end_is_kept(self):
+        self.start_faulty(output="1K")
+        expected = "".join(f"line {number}\n" for number in range(3000))[-1024:]
+        for end, state in ("done", "done"), ("segv", "dead"):
+            with self.subTest(end):
+                self.assertEqual(self.run_job("much", end, "--raw", state=state)["output"], expected)
+
+    def test_half_a_line_belongs_to_the_job_that_printed_it(self):
+        self.start_faulty({"num_workers": 1})
+        for number in "12":
+            self.assertEqual(self.run_job("half", number)["output"], "half a line of " + number)
+        self.assertFalse(self.run_job("done").get("output"))
+
+    def test_a_dispatcher_that_died_leaves_the_last_words_to_the_next(self):
+        pool = self.start_faulty({"num_workers": 1})
+        job_id = self.enqueue("words", "hang", "--raw")
+        pool.wait_event("job_output", job=job_id, line="last words")
+        dispatcher = pool.pid_of("dispatcher")
+        os.kill(dispatcher, SIGSTOP)
+        os.kill(pool.pid_of("worker 1"), SIGKILL)
+        pool.wait_event("process_exited", name="worker 1")
+        os.kill(dispatcher, SIGKILL)
+        self.assertEqual(self.wait_state(job_id, "dead")["output"], self.WORDS)
 
 
 class Starts(PluginCase):

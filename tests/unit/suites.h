@@ -78,6 +78,7 @@ Suite *message_suite(void);
 Suite *notify_suite(void);
 Suite *orphans_suite(void);
 Suite *outage_suite(void);
+Suite *print_file_suite(void);
 Suite *process_suite(void);
 Suite *result_suite(void);
 Suite *result_ring_suite(void);

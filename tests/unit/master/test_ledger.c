@@ -32,7 +32,7 @@ static void add_worker(uint32_t serial)
     const int results = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
     ck_assert_int_ge(results, 0);
-    ck_assert_msg(ledger_add(&ledger, 1, serial, results, 0, &err), "%s", err.text);
+    ck_assert_msg(ledger_add(&ledger, 1, serial, results, -1, 0, &err), "%s", err.text);
     ledger_note_start(&ledger, serial, 1000 + (int)serial);
 }
 

@@ -4,8 +4,11 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "config/config.h"
+#include "process/process.h"
 #include "suites.h"
 #include "worker/call.h"
+#include "worker/plugins.h"
 
 #include <check.h>
 #include <math.h>
@@ -55,8 +58,18 @@ static const struct handler_job job = {
 };
 static const struct handler_listener listener = {.line = hear_line, .progress = hear_progress};
 
+/* A worker without plugins catches nothing of what is printed. */
+static void open_plugins(void)
+{
+    static const struct config config;
+    static const struct process process = {.config = &config};
+
+    ck_assert_msg(plugins_open(&process, &place.plugins, &err), "%s", err.text);
+}
+
 static void begin(void)
 {
+    open_plugins();
     wanted_stop = STOP_NONE;
     place.until = 0;
     heard[0] = '\0';
@@ -67,6 +80,7 @@ static void end(void)
 {
     handler_report_done(&report);
     call_done(&call);
+    plugins_close(&place.plugins);
 }
 
 static void judge(enum th_outcome outcome)

@@ -1,0 +1,78 @@
+"""
+unknown_bench.py - what jobs of a type that no pool handles cost the pool beside whose jobs they are set aside. Two
+stores, one with so many of them in the queue that is measured and one with none, take turns: without, with, with,
+without. What is measured are jobs that do nothing, from end to end.
+
+    unknown_bench.py BUILD_FOLDER SCRATCH_FOLDER STORED JOBS [URL_WITHOUT URL_WITH]
+"""
+import json
+import os
+import statistics
+import sys
+import time
+
+import jobs_bench
+
+ROUNDS = 5
+CHUNK = 100000  # jobs that are enqueued at a time
+
+
+def open_store(build, scratch, name, jobs, url):
+    folder = os.path.join(scratch, name)
+    os.mkdir(folder)
+    return jobs_bench.Bench(build, folder, jobs, url)
+
+
+def count_aside(bench):
+    return sum(json.loads(line)["no_handler"] for line in bench.thctl("--json", "stats").splitlines())
+
+
+def set_aside(bench, count):
+    """So many jobs, met by a pool that has no handler for them."""
+    line = json.dumps({"type": "nobody", "payload": jobs_bench.PAYLOAD}) + "\n"
+    for stored in range(0, count, CHUNK):
+        bench.thctl("enqueue", "--bulk", "-", "--quiet", stdin=line * min(CHUNK, count - stored))
+    daemon = bench.start()
+    while count_aside(bench) < count:
+        time.sleep(0.5)
+    bench.stop(daemon)
+
+
+def spread(pair):
+    """How far two measurements of the same thing are apart, of their mean."""
+    return abs(pair[0] - pair[1]) / statistics.mean(pair)
+
+
+def measure(without, with_them):
+    """Jobs a second, two and two, of each round."""
+    rounds = []
+    for _ in range(ROUNDS):
+        first, second, third, last = (bench.run_jobs("noop") for bench in (without, with_them, with_them, without))
+        rounds.append(((first, last), (second, third)))
+        print(f"  without {first:.0f}/s   with {second:.0f}/s, {third:.0f}/s   without {last:.0f}/s", flush=True)
+    return rounds
+
+
+def tell(rounds, count):
+    plain = statistics.median(speed for pair, _ in rounds for speed in pair)
+    beside = statistics.median(speed for _, pair in rounds for speed in pair)
+    cost = statistics.median(1 - sum(pair) / sum(bare) for bare, pair in rounds)
+    noise = statistics.median(spread(pair) for round_ in rounds for pair in round_)
+    print(f"without {plain:.0f} jobs/s, beside {count} jobs of an unknown type {beside:.0f} jobs/s: they cost "
+          f"{cost:.1%} (median of {len(rounds)} rounds; two runs of the same differ by {noise:.1%})")
+
+
+def main(build, scratch, stored, jobs, *urls):
+    urls = urls or (None, None)
+    count = int(stored)
+    without, with_them = (open_store(build, scratch, name, jobs, url)
+                          for name, url in zip(("without", "with"), urls))
+    set_aside(with_them, count)
+    set_aside(without, 0)
+    tell(measure(without, with_them), count)
+    if count_aside(with_them) != count:
+        sys.exit("some of the jobs that were set aside are not there any more")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
