@@ -4,7 +4,7 @@
 #include "doors.h"
 
 #include "base/text.h"
-#include "store/postgres/conninfo.h"
+#include "store/postgres/net/conninfo.h"
 
 #include <libpq-fe.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "store/postgres/conninfo.h"
+#include "store/postgres/net/conninfo.h"
 #include "store/url.h"
 
 #include <libpq-fe.h>

@@ -10,8 +10,8 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "store/driver.h"
-#include "store/postgres/postgres_connection.h"
-#include "store/postgres/spec.h"
+#include "store/postgres/net/connection.h"
+#include "store/postgres/codec/spec.h"
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
 
 #include "base/buffer.h"
 #include "store/driver.h"
-#include "store/postgres/conninfo.h"
-#include "store/postgres/postgres_connection.h"
+#include "store/postgres/net/conninfo.h"
+#include "store/postgres/net/connection.h"
 
 #include <libpq-fe.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "bench/bench.h"
 #include "bench/postgres/pg_ways.h"
-#include "store/postgres/conninfo.h"
+#include "store/postgres/net/conninfo.h"
 
 #include <endian.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "store/postgres/conninfo.h"
+#include "store/postgres/net/conninfo.h"
 
 #include "base/cleanup.h"
 #include "base/error.h"

@@ -1,4 +1,4 @@
-#include "store/postgres/sqlstate.h"
+#include "store/postgres/net/sqlstate.h"
 
 #include "base/error.h"
 #include "suites.h"
