@@ -108,7 +108,7 @@ Suite *variables_suite(void);
 /* store */
 Suite *anchor_suite(void);
 Suite *conninfo_suite(void);
-Suite *heads_suite(void);
+Suite *scan_start_suite(void);
 Suite *listing_suite(void);
 Suite *redis_address_suite(void);
 Suite *redis_class_suite(void);

@@ -26,33 +26,34 @@
 /* Version 0 is a schema that has nothing in it yet. */
 bool pg_schema_read(struct postgres *postgres, struct store_schema *schema_out, struct error *err)
 {
-    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_SCHEMA);
-    CLEANUP(answer_done) struct answer answer = {0};
+    CLEANUP(pg_statement_done) struct pg_statement call = pg_statement_start(postgres, SQL_SCHEMA);
+    CLEANUP(pg_answer_done) struct pg_answer answer = {0};
     struct error problem = {0};
 
     *schema_out = (struct store_schema){.newest = NEWEST};
-    if (!statement_run(&call, &answer, &problem)) {
+    if (!pg_statement_run(&call, &answer, &problem)) {
         if (problem.code == TH_E_SCHEMA)
             return true;
         *err = problem;
         return false;
     }
-    if (!answer_next(&answer))
+    if (!pg_answer_next(&answer))
         return error_set(err, TH_E_SCHEMA, "postgres: schema %s has no version", postgres->schema);
-    schema_out->version = (int)answer_int(&answer);
-    schema_out->usable_from = (int)answer_int(&answer);
-    postgres->only_offers = answer_int(&answer) != 0;
+    schema_out->version = (int)pg_answer_int(&answer);
+    schema_out->usable_from = (int)pg_answer_int(&answer);
+    postgres->only_offers = pg_answer_int(&answer) != 0;
     return true;
 }
 
 bool pg_schema_remark(struct postgres *postgres, struct store_schema *schema_out, struct error *err)
 {
-    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_NO_ROLES);
-    CLEANUP(answer_done) struct answer answer = {0};
+    CLEANUP(pg_statement_done)
+    struct pg_statement call = pg_statement_start(postgres, SQL_NO_ROLES);
+    CLEANUP(pg_answer_done) struct pg_answer answer = {0};
 
-    if (!statement_run(&call, &answer, err))
+    if (!pg_statement_run(&call, &answer, err))
         return false;
-    if (answer_next(&answer))
+    if (pg_answer_next(&answer))
         snprintf(
             schema_out->remark, sizeof(schema_out->remark),
             "nobody can be allowed just to enqueue or to look: let somebody who may run CREATE "
@@ -87,7 +88,7 @@ static bool apply_missing(struct postgres *postgres, int version, usec_t deadlin
 
     write_script(postgres, version, &script);
     return buffer_ok(&script, err) &&
-           (postgres_execute(postgres, buffer_str(&script), deadline, err) ||
+           (pg_connection_execute(postgres, buffer_str(&script), deadline, err) ||
             error_prefix(err, "migrate schema %s to version %d", postgres->schema, NEWEST));
 }
 
@@ -98,12 +99,12 @@ static bool migrate_schema(struct postgres *postgres, int version, struct error 
     struct store_schema schema = {0};
     struct error ignored;
 
-    if (!postgres_execute(postgres, "SET statement_timeout = 55000", deadline, err))
+    if (!pg_connection_execute(postgres, "SET statement_timeout = 55000", deadline, err))
         return false;
     bool applied = apply_missing(postgres, version, deadline, err) ||
                    (pg_schema_read(postgres, &schema, &ignored) && schema.version >= NEWEST);
-    if (!postgres_execute(postgres, "SET statement_timeout = 4500", deadline, &ignored))
-        postgres_drop(postgres);
+    if (!pg_connection_execute(postgres, "SET statement_timeout = 4500", deadline, &ignored))
+        pg_connection_drop(postgres);
     return applied;
 }
 

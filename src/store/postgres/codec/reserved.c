@@ -12,27 +12,27 @@ static const char *find_defect(const struct job *job, int64_t encoding)
     return NULL;
 }
 
-void reserved_read(struct answer *answer, struct arena *arena, struct job *job)
+void pg_reserved_read(struct pg_answer *answer, struct arena *arena, struct job *job)
 {
-    job->ref = answer_int(answer);
-    job->id = answer_uuid(answer);
-    job->type = answer_text(answer, arena);
-    int64_t encoding = answer_int(answer);
+    job->ref = pg_answer_int(answer);
+    job->id = pg_answer_uuid(answer);
+    job->type = pg_answer_text(answer, arena);
+    int64_t encoding = pg_answer_int(answer);
     job->encoding = encoding == JOB_RAW ? JOB_RAW : JOB_JSON;
-    job->priority = (int)answer_int(answer);
-    job->due = answer_int(answer);
-    job->run_at = answer_int(answer);
-    job->timeout = answer_int(answer);
-    job->max_attempts = (int)answer_int(answer);
-    job->max_stalls = (int)answer_int(answer);
-    job->attempts = (int)answer_int(answer);
-    job->stalls = (int)answer_int(answer);
-    job->executions = answer_int(answer);
-    job->created_at = answer_int(answer);
-    job->key = answer_text(answer, arena);
-    job_flags_unpack((int)answer_int(answer), job);
-    job->idempotency_key = answer_text(answer, arena);
-    job->payload = answer_bytes(answer, arena);
+    job->priority = (int)pg_answer_int(answer);
+    job->due = pg_answer_int(answer);
+    job->run_at = pg_answer_int(answer);
+    job->timeout = pg_answer_int(answer);
+    job->max_attempts = (int)pg_answer_int(answer);
+    job->max_stalls = (int)pg_answer_int(answer);
+    job->attempts = (int)pg_answer_int(answer);
+    job->stalls = (int)pg_answer_int(answer);
+    job->executions = pg_answer_int(answer);
+    job->created_at = pg_answer_int(answer);
+    job->key = pg_answer_text(answer, arena);
+    job_flags_unpack((int)pg_answer_int(answer), job);
+    job->idempotency_key = pg_answer_text(answer, arena);
+    job->payload = pg_answer_bytes(answer, arena);
     job->defect = find_defect(job, encoding);
     job->state = JOB_RUNNING;
 }

@@ -10,6 +10,6 @@
 
 /* From seq to payload. A record that was damaged gets its defect, so that the core ends the job as
  * dead instead of meeting it again and again. */
-void reserved_read(struct answer *answer, struct arena *arena, struct job *job);
+void pg_reserved_read(struct pg_answer *answer, struct arena *arena, struct job *job);
 
 #endif

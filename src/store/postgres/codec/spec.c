@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#define TEXT_MAX ((size_t)1 << 30)
-
 static void add_int(struct json_writer *json, const char *name, int64_t value)
 {
     if (value != 0)
@@ -34,7 +32,7 @@ static void add_uuid(struct json_writer *json, const char *name, const struct uu
 static void add_bytes(struct json_writer *json, const char *name, struct bytes bytes)
 {
     static const char digits[] = "0123456789abcdef";
-    CLEANUP(buffer_done) struct buffer hex = BUFFER(TEXT_MAX);
+    CLEANUP(buffer_done) struct buffer hex = BUFFER(PG_SPEC_MAX);
 
     if (bytes.data == NULL)
         return;
@@ -53,12 +51,12 @@ static void add_bytes_of_text(struct json_writer *json, const char *name, const 
         add_bytes(json, name, (struct bytes){(const unsigned char *)text, strlen(text)});
 }
 
-bool spec_is_plain_job(const struct job *job)
+bool pg_spec_is_plain_job(const struct job *job)
 {
     return job->key == NULL && !idempotency_key_counts(job->idempotency_key);
 }
 
-void spec_add_job(struct json_writer *json, const char *name, const struct job *job)
+void pg_spec_add_job(struct json_writer *json, const char *name, const struct job *job)
 {
     static const unsigned char nothing[1];
     bool has_record = idempotency_key_counts(job->idempotency_key);
@@ -84,6 +82,18 @@ void spec_add_job(struct json_writer *json, const char *name, const struct job *
     json_write_close(json, '}');
 }
 
+bool pg_spec_write_jobs(const struct job *jobs, size_t count, struct buffer *specs,
+                        struct error *err)
+{
+    struct json_writer json = {.out = specs};
+
+    json_write_open(&json, NULL, '[');
+    for (size_t i = 0; i < count; i++)
+        pg_spec_add_job(&json, NULL, &jobs[i]);
+    json_write_close(&json, ']');
+    return buffer_ok(specs, err);
+}
+
 static void add_run(struct json_writer *json, const struct job_run *run)
 {
     add_int(json, "worker", run->worker);
@@ -98,7 +108,7 @@ static void add_run(struct json_writer *json, const struct job_run *run)
     add_bytes_of_text(json, "run_error", run->error);
 }
 
-void spec_add_settlement(struct json_writer *json, int n, const struct settlement *settlement)
+void pg_spec_add_settlement(struct json_writer *json, int n, const struct settlement *settlement)
 {
     json_write_open(json, NULL, '{');
     json_write_int(json, "n", n);
@@ -124,6 +134,6 @@ void spec_add_settlement(struct json_writer *json, int n, const struct settlemen
     add_int(json, "aside", settlement->aside);
     add_int(json, "aside_since", settlement->aside_since);
     if (settlement->on_dead != NULL)
-        spec_add_job(json, "on_dead", settlement->on_dead);
+        pg_spec_add_job(json, "on_dead", settlement->on_dead);
     json_write_close(json, '}');
 }

@@ -12,26 +12,26 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static void free_address(struct address *address)
+static void free_address(struct pg_address *address)
 {
     free(address->host);
     free(address->hostaddr);
     free(address->port);
 }
 
-void addresses_done(struct addresses *list)
+void pg_addresses_done(struct pg_addresses *list)
 {
     for (size_t i = 0; i < list->count; i++)
         free_address(&list->items[i]);
     free(list->items);
-    *list = (struct addresses){0};
+    *list = (struct pg_addresses){0};
 }
 
 /* Takes what the pointers point to; false when one of them is NULL, or out of memory. */
-static bool add(struct addresses *list, char *host, char *hostaddr, char *port)
+static bool add(struct pg_addresses *list, char *host, char *hostaddr, char *port)
 {
-    struct address address = {host, hostaddr, port};
-    struct address *items = realloc(list->items, (list->count + 1) * sizeof(*items));
+    struct pg_address address = {host, hostaddr, port};
+    struct pg_address *items = realloc(list->items, (list->count + 1) * sizeof(*items));
 
     if (items != NULL)
         list->items = items;
@@ -77,7 +77,7 @@ static char *nth_entry(const char *list, size_t n, const char *fallback)
     return length > 0 ? strndup(list, length) : strdup(fallback);
 }
 
-static bool split(const PQconninfoOption *options, struct addresses *list)
+static bool split(const PQconninfoOption *options, struct pg_addresses *list)
 {
     const char *hosts = value_of(find_option(options, "host"));
     const char *hostaddrs = value_of(find_option(options, "hostaddr"));
@@ -93,7 +93,7 @@ static bool split(const PQconninfoOption *options, struct addresses *list)
     return true;
 }
 
-bool addresses_find(PGconn *conn, struct addresses *list_out)
+bool pg_addresses_find(PGconn *conn, struct pg_addresses *list_out)
 {
     PQconninfoOption *options = PQconninfo(conn);
     bool found = options != NULL && split(options, list_out);
@@ -107,20 +107,21 @@ static char *copy(const char *text)
     return strdup(text != NULL ? text : "");
 }
 
-bool addresses_current(const PGconn *conn, struct addresses *list_out)
+bool pg_addresses_current(const PGconn *conn, struct pg_addresses *list_out)
 {
     return add(list_out, copy(PQhost(conn)), copy(PQhostaddr(conn)), copy(PQport(conn)));
 }
 
 /* ---- names ---- */
 
-static bool is_name(const struct address *address)
+static bool is_name(const struct pg_address *address)
 {
     return *address->hostaddr == '\0' && *address->host != '\0' && *address->host != '/' &&
            *address->host != '@';
 }
 
-static bool add_found(struct addresses *list, const struct address *name, struct addrinfo *found)
+static bool add_found(struct pg_addresses *list, const struct pg_address *name,
+                      struct addrinfo *found)
 {
     char text[NI_MAXHOST];
 
@@ -132,7 +133,7 @@ static bool add_found(struct addresses *list, const struct address *name, struct
     return true;
 }
 
-static bool add_resolved(struct addresses *list, const struct address *address)
+static bool add_resolved(struct pg_addresses *list, const struct pg_address *address)
 {
     const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
@@ -144,10 +145,10 @@ static bool add_resolved(struct addresses *list, const struct address *address)
     return added;
 }
 
-bool addresses_resolve(struct addresses *list)
+bool pg_addresses_resolve(struct pg_addresses *list)
 {
-    CLEANUP(addresses_done) struct addresses resolved = {0};
-    struct addresses given = *list;
+    CLEANUP(pg_addresses_done) struct pg_addresses resolved = {0};
+    struct pg_addresses given = *list;
 
     for (size_t i = 0; i < given.count; i++)
         if (!add_resolved(&resolved, &given.items[i]))
@@ -159,7 +160,7 @@ bool addresses_resolve(struct addresses *list)
 
 /* ---- all of them ---- */
 
-static bool is_at(const struct address *address, const PGconn *conn)
+static bool is_at(const struct pg_address *address, const PGconn *conn)
 {
     const char *hostaddr = PQhostaddr(conn);
 
@@ -169,7 +170,7 @@ static bool is_at(const struct address *address, const PGconn *conn)
                                       : text_equal(address->host, PQhost(conn));
 }
 
-void addresses_remove(struct addresses *list, const PGconn *conn)
+void pg_addresses_remove(struct pg_addresses *list, const PGconn *conn)
 {
     size_t kept = 0;
 
@@ -182,8 +183,8 @@ void addresses_remove(struct addresses *list, const PGconn *conn)
     list->count = kept;
 }
 
-void addresses_write(const struct addresses *list, struct buffer *hosts, struct buffer *hostaddrs,
-                     struct buffer *ports)
+void pg_addresses_write(const struct pg_addresses *list, struct buffer *hosts,
+                        struct buffer *hostaddrs, struct buffer *ports)
 {
     for (size_t i = 0; i < list->count; i++) {
         const char *separator = i > 0 ? "," : "";

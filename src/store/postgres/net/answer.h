@@ -1,9 +1,9 @@
 /*
  * answer.h - the rows that a statement answered, read in order.
  *
- *     while (answer_next(&answer)) {
- *         job->id = answer_uuid(&answer);
- *         job->type = answer_text(&answer, arena);
+ *     while (pg_answer_next(&answer)) {
+ *         job->id = pg_answer_uuid(&answer);
+ *         job->type = pg_answer_text(&answer, arena);
  *     }
  */
 #ifndef POSTGRES_ANSWER_H
@@ -16,29 +16,29 @@
 
 #include <libpq-fe.h>
 
-struct answer {
+struct pg_answer {
     PGresult *result; /* owned */
     int row;          /* that is being read, from 1 on; 0: none yet */
     int column;       /* the next one to read */
 };
 
-struct answer answer_of(PGresult *result);
-void answer_done(struct answer *answer);
+struct pg_answer pg_answer_of(PGresult *result);
+void pg_answer_done(struct pg_answer *answer);
 
 /* To the next row; false behind the last. */
-bool answer_next(struct answer *answer);
+bool pg_answer_next(struct pg_answer *answer);
 
-bool answer_is_null(const struct answer *answer); /* the next column; does not move on */
-void answer_skip(struct answer *answer);
-int64_t answer_int(struct answer *answer); /* of any width, also a boolean; NULL is 0 */
-int answer_int_or(struct answer *answer, int absent);
-const char *answer_text(struct answer *answer, struct arena *arena);
-struct bytes answer_bytes(struct answer *answer, struct arena *arena);
-struct uuid answer_uuid(struct answer *answer);         /* nil when it is not one */
-struct lease_token answer_token(struct answer *answer); /* zero when it is not one */
+bool pg_answer_is_null(const struct pg_answer *answer); /* the next column; does not move on */
+void pg_answer_skip(struct pg_answer *answer);
+int64_t pg_answer_int(struct pg_answer *answer); /* of any width, also a boolean; NULL is 0 */
+int pg_answer_int_or(struct pg_answer *answer, int absent);
+const char *pg_answer_text(struct pg_answer *answer, struct arena *arena);
+struct bytes pg_answer_bytes(struct pg_answer *answer, struct arena *arena);
+struct uuid pg_answer_uuid(struct pg_answer *answer);         /* nil when it is not one */
+struct lease_token pg_answer_token(struct pg_answer *answer); /* zero when it is not one */
 
 /* The next column as it lies there; does not move on. */
-const char *answer_raw(const struct answer *answer);
-int answer_length(const struct answer *answer);
+const char *pg_answer_raw(const struct pg_answer *answer);
+int pg_answer_length(const struct pg_answer *answer);
 
 #endif

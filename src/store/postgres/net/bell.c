@@ -111,12 +111,12 @@ bool pg_bell_is_idle(const struct pg_bell *bell)
 
 void pg_bell_ring(struct postgres *postgres)
 {
-    CLEANUP(statement_done) struct statement ring = statement_start(postgres, SQL_RING);
+    CLEANUP(pg_statement_done) struct pg_statement ring = pg_statement_start(postgres, SQL_RING);
     struct error ignored;
 
     pg_bell_rings(postgres);
-    (void)!statement_run(&ring, NULL,
-                         &ignored); /* unheard it is the slow scan that finds the job */
+    (void)!pg_statement_run(&ring, NULL,
+                            &ignored); /* unheard it is the slow scan that finds the job */
 }
 
 /* Our own lock does not stand in our own way, so nobody would ring for us. */
@@ -154,15 +154,16 @@ static bool open_fds(struct pg_bell *bell, struct error *err)
 static bool listen_to_channel(struct postgres *postgres, struct error *err)
 {
     char sql[64];
-    CLEANUP(statement_done) struct statement channel = statement_start(postgres, SQL_CHANNEL);
-    CLEANUP(answer_done) struct answer answer = {0};
+    CLEANUP(pg_statement_done)
+    struct pg_statement channel = pg_statement_start(postgres, SQL_CHANNEL);
+    CLEANUP(pg_answer_done) struct pg_answer answer = {0};
 
-    if (!statement_run(&channel, &answer, err))
+    if (!pg_statement_run(&channel, &answer, err))
         return false;
-    if (!answer_next(&answer))
+    if (!pg_answer_next(&answer))
         return error_set(err, TH_E_INTERNAL, "postgres: the bell has no name");
-    snprintf(sql, sizeof(sql), "LISTEN %.*s", answer_length(&answer), answer_raw(&answer));
-    return postgres_execute(postgres, sql, store_deadline(&postgres->base), err);
+    snprintf(sql, sizeof(sql), "LISTEN %.*s", pg_answer_length(&answer), pg_answer_raw(&answer));
+    return pg_connection_execute(postgres, sql, store_deadline(&postgres->base), err);
 }
 
 /* See arm() of the schema. Who never got a job has no reason to be patient. */
@@ -198,20 +199,20 @@ static bool listen_once(struct postgres *postgres, struct error *err)
 static bool arm(struct postgres *postgres, struct error *err)
 {
     struct pg_bell *bell = &postgres->bell;
-    CLEANUP(statement_done) struct statement lock = statement_start(postgres, SQL_ARM);
-    CLEANUP(answer_done) struct answer answer = {0};
+    CLEANUP(pg_statement_done) struct pg_statement lock = pg_statement_start(postgres, SQL_ARM);
+    CLEANUP(pg_answer_done) struct pg_answer answer = {0};
 
     set_timer(bell, 0);
     if (!listen_once(postgres, err))
         return false;
-    statement_int4(&lock, patience_of(bell));
-    if (!statement_run(&lock, &answer, err))
+    pg_statement_int4(&lock, patience_of(bell));
+    if (!pg_statement_run(&lock, &answer, err))
         return false;
-    if (!answer_next(&answer))
+    if (!pg_answer_next(&answer))
         return error_set(err, TH_E_INTERNAL, "postgres: the bell was not armed");
-    bell->armed = answer_int(&answer) != 0;
+    bell->armed = pg_answer_int(&answer) != 0;
     bell->looks++;
-    heed_producers(bell, answer_int(&answer) != 0, PAUSE_MIN);
+    heed_producers(bell, pg_answer_int(&answer) != 0, PAUSE_MIN);
     set_rung(bell);
     return true;
 }
@@ -221,13 +222,14 @@ static bool look_again(struct postgres *postgres, struct error *err)
 {
     struct pg_bell *bell = &postgres->bell;
     const usec_t pause = bell->pause < PAUSE_MAX / 2 ? 2 * bell->pause : PAUSE_MAX;
-    CLEANUP(statement_done) struct statement ask = statement_start(postgres, SQL_IS_PRODUCING);
-    CLEANUP(answer_done) struct answer answer = {0};
+    CLEANUP(pg_statement_done)
+    struct pg_statement ask = pg_statement_start(postgres, SQL_IS_PRODUCING);
+    CLEANUP(pg_answer_done) struct pg_answer answer = {0};
 
     set_timer(bell, pause); /* also when it cannot be asked now */
-    if (!statement_run(&ask, &answer, err))
+    if (!pg_statement_run(&ask, &answer, err))
         return false;
-    heed_producers(bell, answer_next(&answer) && answer_int(&answer) != 0, pause);
+    heed_producers(bell, pg_answer_next(&answer) && pg_answer_int(&answer) != 0, pause);
     set_rung(bell);
     return true;
 }
@@ -237,7 +239,8 @@ static bool be_armed(struct postgres *postgres, struct error *err)
 {
     struct pg_bell *bell = &postgres->bell;
 
-    if (!open_fds(bell, err) || !postgres_connect(postgres, store_deadline(&postgres->base), err))
+    if (!open_fds(bell, err) ||
+        !pg_connection_ensure(postgres, store_deadline(&postgres->base), err))
         return false;
     const bool is_late = has_timer_run_out(bell);
     if (bell->armed)
@@ -266,7 +269,7 @@ bool pg_bell_wait(struct postgres *postgres, usec_t timeout, bool *rang_out, str
         *rang_out = bell->rung;
         if (bell->rung) {
             quiet(bell);
-            heads_forget(&postgres->heads);
+            pg_scan_starts_forget(&postgres->scan_starts);
             return true;
         }
         left = timeout - (clock_boot() - start);

@@ -35,7 +35,7 @@
 #define WORDS_MAX            ((size_t)16 * 1024) /* of all servers that refused us */
 #define APPLICATION_NAME_MAX 63 /* the server would cut it, and say so in its log */
 
-struct postgres *postgres_new(const char *conninfo, const char *schema, const char *caller)
+struct postgres *pg_connection_new(const char *conninfo, const char *schema, const char *caller)
 {
     struct postgres *postgres = calloc(1, sizeof(*postgres));
 
@@ -48,13 +48,13 @@ struct postgres *postgres_new(const char *conninfo, const char *schema, const ch
     postgres->prepared = calloc(SQL_STATEMENTS, sizeof(*postgres->prepared));
     if (postgres->conninfo == NULL || postgres->schema == NULL || postgres->caller == NULL ||
         postgres->prepared == NULL) {
-        postgres_free(postgres);
+        pg_connection_free(postgres);
         return NULL;
     }
     return postgres;
 }
 
-void postgres_drop(struct postgres *postgres)
+void pg_connection_drop(struct postgres *postgres)
 {
     if (postgres->conn == NULL)
         return;
@@ -64,11 +64,11 @@ void postgres_drop(struct postgres *postgres)
     memset(postgres->prepared, 0, SQL_STATEMENTS * sizeof(*postgres->prepared));
 }
 
-void postgres_free(struct postgres *postgres)
+void pg_connection_free(struct postgres *postgres)
 {
-    postgres_drop(postgres);
+    pg_connection_drop(postgres);
     pg_bell_done(&postgres->bell);
-    heads_done(&postgres->heads);
+    pg_scan_starts_done(&postgres->scan_starts);
     free(postgres->prepared);
     free(postgres->schema);
     free(postgres->caller);
@@ -77,7 +77,7 @@ void postgres_free(struct postgres *postgres)
     free(postgres);
 }
 
-int postgres_statement_timeout(const struct postgres *postgres)
+int pg_connection_timeout(const struct postgres *postgres)
 {
     const usec_t patience = postgres->base.deadline != 0 ? postgres->base.deadline : CALL_DEADLINE;
 
@@ -146,7 +146,7 @@ static const char *advice_on(const char *words)
     for (size_t i = 0; i < COUNT_OF(tls); i++)
         if (strstr(words, tls[i].words) != NULL)
             return tls[i].advice;
-    return sqlstate_find(state_of_refusal(words))->advice;
+    return pg_sqlstate_find(state_of_refusal(words))->advice;
 }
 
 static bool refuse_connection(const char *words, struct error *err)
@@ -161,12 +161,12 @@ static bool refuse_connection(const char *words, struct error *err)
                      advice != NULL ? ": " : "", advice != NULL ? advice : "");
 }
 
-bool postgres_error(const PGresult *result, struct error *err)
+bool pg_connection_error(const PGresult *result, struct error *err)
 {
     CLEANUP(buffer_done) struct buffer line = BUFFER(ERROR_TEXT_SIZE);
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *words = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    const struct sqlstate_meaning *meaning = sqlstate_find(state);
+    const struct pg_sqlstate *meaning = pg_sqlstate_find(state);
 
     add_line(&line, words != NULL ? words : PQresultErrorMessage(result));
     if (state != NULL && text_starts_with(state, "TH"))
@@ -176,14 +176,14 @@ bool postgres_error(const PGresult *result, struct error *err)
                      meaning->advice != NULL ? meaning->advice : "");
 }
 
-bool postgres_lost(struct postgres *postgres, bool wrote, struct error *err)
+bool pg_connection_lost(struct postgres *postgres, bool wrote, struct error *err)
 {
     CLEANUP(buffer_done) struct buffer line = BUFFER(ERROR_TEXT_SIZE);
     bool broken = postgres->conn != NULL && PQstatus(postgres->conn) != CONNECTION_OK;
 
     if (broken)
         add_line(&line, PQerrorMessage(postgres->conn));
-    postgres_drop(postgres);
+    pg_connection_drop(postgres);
     return error_set(err, wrote ? TH_E_UNCERTAIN : TH_E_UNAVAILABLE, "postgres: %s%s%s",
                      broken ? "the connection was lost" : "the server gave no answer in time",
                      line.length > 0 ? ": " : "", buffer_str(&line));
@@ -197,9 +197,9 @@ static bool collect(struct postgres *postgres, usec_t deadline, PGresult **last_
 
     *last_out = NULL;
     for (;;) {
-        if (!wire_result(postgres->conn, deadline, &next)) {
+        if (!pg_wire_result(postgres->conn, deadline, &next)) {
             PQclear(*last_out);
-            return postgres_lost(postgres, false, err);
+            return pg_connection_lost(postgres, false, err);
         }
         if (next == NULL)
             return true;
@@ -208,32 +208,32 @@ static bool collect(struct postgres *postgres, usec_t deadline, PGresult **last_
     }
 }
 
-bool postgres_ask(struct postgres *postgres, const char *sql, usec_t deadline,
-                  PGresult **result_out, struct error *err)
+bool pg_connection_ask(struct postgres *postgres, const char *sql, usec_t deadline,
+                       PGresult **result_out, struct error *err)
 {
     *result_out = NULL;
-    if (!postgres_connect(postgres, deadline, err))
+    if (!pg_connection_ensure(postgres, deadline, err))
         return false;
     (void)PQexitPipelineMode(postgres->conn);
-    if (PQsendQuery(postgres->conn, sql) != 1 || !wire_flush(postgres->conn, deadline))
-        return postgres_lost(postgres, false, err);
+    if (PQsendQuery(postgres->conn, sql) != 1 || !pg_wire_flush(postgres->conn, deadline))
+        return pg_connection_lost(postgres, false, err);
     if (!collect(postgres, deadline, result_out, err))
         return false;
     (void)PQenterPipelineMode(postgres->conn);
     ExecStatusType status = PQresultStatus(*result_out);
     if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
         return true;
-    postgres_error(*result_out, err);
+    pg_connection_error(*result_out, err);
     PQclear(*result_out);
     *result_out = NULL;
     return false;
 }
 
-bool postgres_execute(struct postgres *postgres, const char *sql, usec_t deadline,
-                      struct error *err)
+bool pg_connection_execute(struct postgres *postgres, const char *sql, usec_t deadline,
+                           struct error *err)
 {
     PGresult *result = NULL;
-    bool done = postgres_ask(postgres, sql, deadline, &result, err);
+    bool done = pg_connection_ask(postgres, sql, deadline, &result, err);
 
     PQclear(result);
     return done;
@@ -243,7 +243,7 @@ static bool open_connection(struct postgres *postgres, usec_t deadline, struct e
 {
     CLEANUP(buffer_done) struct buffer words = BUFFER(WORDS_MAX);
 
-    return dial_any(postgres->conninfo, postgres->caller, deadline, &postgres->conn, &words) ||
+    return pg_dial_any(postgres->conninfo, postgres->caller, deadline, &postgres->conn, &words) ||
            refuse_connection(buffer_str(&words), err);
 }
 
@@ -254,22 +254,23 @@ static bool set_up_session(struct postgres *postgres, usec_t deadline, struct er
 
     snprintf(sql, sizeof(sql),
              SESSION_SETTINGS " SET statement_timeout = %d; SET search_path = %s, pg_temp",
-             postgres_statement_timeout(postgres), postgres->schema);
-    return postgres_execute(postgres, sql, deadline, err) && pooler_check(postgres, deadline, err);
+             pg_connection_timeout(postgres), postgres->schema);
+    return pg_connection_execute(postgres, sql, deadline, err) &&
+           pg_pooler_check(postgres, deadline, err);
 }
 
-bool postgres_connect(struct postgres *postgres, usec_t deadline, struct error *err)
+bool pg_connection_ensure(struct postgres *postgres, usec_t deadline, struct error *err)
 {
-    if (postgres->conn != NULL && wire_is_alive(postgres->conn)) {
+    if (postgres->conn != NULL && pg_wire_is_alive(postgres->conn)) {
         pg_bell_hear(postgres);
         return true;
     }
-    postgres_drop(postgres);
+    pg_connection_drop(postgres);
     if (open_connection(postgres, deadline, err)) {
         (void)PQenterPipelineMode(postgres->conn);
         if (set_up_session(postgres, deadline, err))
             return true;
     }
-    postgres_drop(postgres);
+    pg_connection_drop(postgres);
     return false;
 }

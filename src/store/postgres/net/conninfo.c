@@ -16,7 +16,7 @@
 #define URL_ROOM    8192
 #define FIRST_CHARS "abcdefghijklmnopqrstuvwxyz_"
 
-char *conninfo_make(const char *url)
+char *pg_conninfo_make(const char *url)
 {
     CLEANUP(buffer_done) struct buffer conninfo = BUFFER(URL_ROOM);
     size_t location = strcspn(url, "?");
@@ -36,7 +36,7 @@ char *conninfo_make(const char *url)
     return strdup(buffer_str(&conninfo));
 }
 
-bool conninfo_schema(const struct store_url *url, const char **schema_out, struct error *err)
+bool pg_conninfo_schema(const struct store_url *url, const char **schema_out, struct error *err)
 {
     const char *schema = url_option(url, "schema");
 
@@ -77,9 +77,9 @@ static bool has_two_logins(const char *conninfo)
     return at != NULL && memchr(at + 1, '@', strcspn(at + 1, "?")) != NULL;
 }
 
-bool conninfo_check(const struct store_url *url, struct error *err)
+bool pg_conninfo_check(const struct store_url *url, struct error *err)
 {
-    AUTO_FREE char *conninfo = conninfo_make(url->text);
+    AUTO_FREE char *conninfo = pg_conninfo_make(url->text);
     char *words = NULL;
     const char *unknown;
 

@@ -15,14 +15,14 @@ struct error;
 #define SCHEMA_DEFAULT "taskharbor"
 
 /* The URL without our option. The caller frees it; NULL when out of memory. */
-char *conninfo_make(const char *url);
+char *pg_conninfo_make(const char *url);
 
 /* The schema that the URL names; it is a plain name, so that it can be shown and typed. */
-bool conninfo_schema(const struct store_url *url, const char **schema_out,
-                     struct error *err) MUST_CHECK;
+bool pg_conninfo_schema(const struct store_url *url, const char **schema_out,
+                        struct error *err) MUST_CHECK;
 
 /* Whether libpq understands all of it. Its own words are not passed on: they quote what it did not
  * understand, and that may be a password. */
-bool conninfo_check(const struct store_url *url, struct error *err) MUST_CHECK;
+bool pg_conninfo_check(const struct store_url *url, struct error *err) MUST_CHECK;
 
 #endif

@@ -35,8 +35,8 @@ struct dial {
     const char *conninfo;
     const char *caller;
     usec_t deadline;
-    struct addresses left; /* none: those of the URL */
-    bool is_resolved;      /* each of them is one address */
+    struct pg_addresses left; /* none: those of the URL */
+    bool is_resolved;         /* each of them is one address */
     struct buffer *words;
 };
 
@@ -51,7 +51,7 @@ static PGconn *start(const struct dial *dial)
     CLEANUP(buffer_done) struct buffer hosts = BUFFER(LIST_ROOM), hostaddrs = BUFFER(LIST_ROOM);
     CLEANUP(buffer_done) struct buffer ports = BUFFER(LIST_ROOM);
 
-    addresses_write(&dial->left, &hosts, &hostaddrs, &ports);
+    pg_addresses_write(&dial->left, &hosts, &hostaddrs, &ports);
     /* What stands before the URL can be overridden by it, what stands behind it not; what is empty
      * does not count. */
     const char *const names[] = {"connect_timeout",
@@ -119,7 +119,8 @@ static enum dial_end attempt(const struct dial *dial, PGconn *conn)
     while (PQstatus(conn) != CONNECTION_BAD && step != PGRES_POLLING_OK) {
         if (has_gone_on(conn, asked))
             patience_ends = clock_boot() + share_of_time(dial, conn);
-        if (wire_poll(conn, step == PGRES_POLLING_READING ? POLLIN : POLLOUT, patience_ends) == 0)
+        if (pg_wire_poll(conn, step == PGRES_POLLING_READING ? POLLIN : POLLOUT, patience_ends) ==
+            0)
             return DIAL_SILENT;
         step = PQconnectPoll(conn);
     }
@@ -133,8 +134,8 @@ static void leave_out(struct dial *dial, const PGconn *conn)
     buffer_printf(dial->words, "connection to server %s \"%s\"%s%s%s, port %s failed: no answer\n",
                   is_socket ? "in" : "at", PQhost(conn), is_socket ? "" : " (", PQhostaddr(conn),
                   is_socket ? "" : ")", PQport(conn));
-    dial->is_resolved = dial->is_resolved || addresses_resolve(&dial->left);
-    addresses_remove(&dial->left, conn);
+    dial->is_resolved = dial->is_resolved || pg_addresses_resolve(&dial->left);
+    pg_addresses_remove(&dial->left, conn);
 }
 
 /* What the server remarks on the way would otherwise end up on standard error. */
@@ -156,7 +157,7 @@ static bool dial_all(struct dial *dial, PGconn **conn_out)
     do {
         CLEANUP(finish) PGconn *conn = start(dial);
         PQsetNoticeReceiver(conn, ignore_notice, NULL);
-        if (conn == NULL || (dial->left.count == 0 && !addresses_find(conn, &dial->left)))
+        if (conn == NULL || (dial->left.count == 0 && !pg_addresses_find(conn, &dial->left)))
             return false;
         end = attempt(dial, conn);
         if (end == DIAL_ANSWERED && PQsetnonblocking(conn, 1) == 0) {
@@ -172,27 +173,27 @@ static bool dial_all(struct dial *dial, PGconn **conn_out)
     return false;
 }
 
-bool dial_any(const char *conninfo, const char *caller, usec_t deadline, PGconn **conn_out,
-              struct buffer *words)
+bool pg_dial_any(const char *conninfo, const char *caller, usec_t deadline, PGconn **conn_out,
+                 struct buffer *words)
 {
     struct dial dial = {
         .conninfo = conninfo, .caller = caller, .deadline = deadline, .words = words};
     bool connected = dial_all(&dial, conn_out);
 
-    addresses_done(&dial.left);
+    pg_addresses_done(&dial.left);
     return connected;
 }
 
-bool dial_same(const char *conninfo, const char *caller, const PGconn *conn, usec_t deadline,
-               PGconn **conn_out, struct buffer *words)
+bool pg_dial_same(const char *conninfo, const char *caller, const PGconn *conn, usec_t deadline,
+                  PGconn **conn_out, struct buffer *words)
 {
     struct dial dial = {.conninfo = conninfo,
                         .caller = caller,
                         .deadline = deadline,
                         .is_resolved = true,
                         .words = words};
-    bool connected = addresses_current(conn, &dial.left) && dial_all(&dial, conn_out);
+    bool connected = pg_addresses_current(conn, &dial.left) && dial_all(&dial, conn_out);
 
-    addresses_done(&dial.left);
+    pg_addresses_done(&dial.left);
     return connected;
 }

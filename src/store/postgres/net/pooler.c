@@ -11,8 +11,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "store/postgres/net/dial.h"
 #include "store/postgres/net/connection.h"
+#include "store/postgres/net/dial.h"
 #include "store/postgres/net/wire.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static bool ask_pid(struct postgres *postgres, usec_t deadline, int64_t *pid_out
 {
     PGresult *result = NULL;
 
-    if (!postgres_ask(postgres, ASK_PID, deadline, &result, err))
+    if (!pg_connection_ask(postgres, ASK_PID, deadline, &result, err))
         return false;
     bool is_number = text_to_int(PQgetvalue(result, 0, 0), 1, INT64_MAX, pid_out);
     PQclear(result);
@@ -37,8 +37,8 @@ static int64_t pid_behind(PGconn *conn, usec_t deadline)
     PGresult *result = NULL;
     int64_t pid = 0;
 
-    if (PQsendQuery(conn, ASK_PID) != 1 || !wire_flush(conn, deadline) ||
-        !wire_result(conn, deadline, &result) || PQresultStatus(result) != PGRES_TUPLES_OK ||
+    if (PQsendQuery(conn, ASK_PID) != 1 || !pg_wire_flush(conn, deadline) ||
+        !pg_wire_result(conn, deadline, &result) || PQresultStatus(result) != PGRES_TUPLES_OK ||
         !text_to_int(PQgetvalue(result, 0, 0), 1, INT64_MAX, &pid))
         pid = 0;
     PQclear(result);
@@ -51,15 +51,15 @@ static int64_t ask_as_another(const struct postgres *postgres, usec_t deadline)
     CLEANUP(buffer_done) struct buffer ignored = BUFFER(ERROR_TEXT_SIZE);
     PGconn *other = NULL;
 
-    if (!dial_same(postgres->conninfo, postgres->caller, postgres->conn, deadline, &other,
-                   &ignored))
+    if (!pg_dial_same(postgres->conninfo, postgres->caller, postgres->conn, deadline, &other,
+                      &ignored))
         return 0;
     int64_t pid = pid_behind(other, deadline);
     PQfinish(other);
     return pid;
 }
 
-bool pooler_check(struct postgres *postgres, usec_t deadline, struct error *err)
+bool pg_pooler_check(struct postgres *postgres, usec_t deadline, struct error *err)
 {
     usec_t half_time;
     int64_t pid;

@@ -14,6 +14,6 @@ struct error;
 struct postgres;
 
 /* Refuses a connection whose session is not ours alone. */
-bool pooler_check(struct postgres *postgres, usec_t deadline, struct error *err) MUST_CHECK;
+bool pg_pooler_check(struct postgres *postgres, usec_t deadline, struct error *err) MUST_CHECK;
 
 #endif

@@ -9,7 +9,7 @@
 
 /* Whole states come before their classes. */
 /* clang-format off */
-static const struct sqlstate_meaning meanings[] = {
+static const struct pg_sqlstate meanings[] = {
     {"40001", TH_E_UNAVAILABLE, SQLSTATE_REPEAT,    NULL},
     {"40P01", TH_E_UNAVAILABLE, SQLSTATE_REPEAT,    NULL},
     {"0A000", TH_E_UNAVAILABLE, SQLSTATE_RECONNECT, "the schema was changed under us"},
@@ -39,9 +39,9 @@ static const struct sqlstate_meaning meanings[] = {
 };
 /* clang-format on */
 
-static const struct sqlstate_meaning unknown = {"", TH_E_INTERNAL, SQLSTATE_REPORT, NULL};
+static const struct pg_sqlstate unknown = {"", TH_E_INTERNAL, SQLSTATE_REPORT, NULL};
 
-const struct sqlstate_meaning *sqlstate_find(const char *state)
+const struct pg_sqlstate *pg_sqlstate_find(const char *state)
 {
     for (size_t i = 0; state != NULL && i < COUNT_OF(meanings); i++) {
         bool is_class = strlen(meanings[i].state) == CLASS_LENGTH;

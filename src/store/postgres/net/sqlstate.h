@@ -16,7 +16,7 @@ enum sqlstate_remedy {
     SQLSTATE_RECONNECT, /* nothing was changed, and the connection is of no use any more */
 };
 
-struct sqlstate_meaning {
+struct pg_sqlstate {
     const char *state; /* the whole of it, or the two characters of its class */
     enum th_error_code code;
     enum sqlstate_remedy remedy;
@@ -24,6 +24,6 @@ struct sqlstate_meaning {
 };
 
 /* Never NULL: what is not in the table is a bug of ours. */
-const struct sqlstate_meaning *sqlstate_find(const char *state);
+const struct pg_sqlstate *pg_sqlstate_find(const char *state);
 
 #endif

@@ -24,12 +24,12 @@
 #define ARRAY_HEAD  20 /* dimensions, whether NULLs, type, elements, lower bound */
 #define COUNT_PLACE 12
 
-struct statement statement_start(struct postgres *postgres, enum sql_statement which)
+struct pg_statement pg_statement_start(struct postgres *postgres, enum sql_statement which)
 {
-    return (struct statement){.postgres = postgres, .which = which, .data = BUFFER(DATA_MAX)};
+    return (struct pg_statement){.postgres = postgres, .which = which, .data = BUFFER(DATA_MAX)};
 }
 
-void statement_done(struct statement *statement)
+void pg_statement_done(struct pg_statement *statement)
 {
     buffer_done(&statement->data);
 }
@@ -51,7 +51,7 @@ static void add_int8(struct buffer *data, int64_t value)
 }
 
 /* Now that it is known how many elements the array has. */
-static void end_array(struct statement *statement)
+static void end_array(struct pg_statement *statement)
 {
     uint32_t elements = htobe32(statement->elements);
     size_t start;
@@ -65,7 +65,7 @@ static void end_array(struct statement *statement)
         memcpy(statement->data.data + start + COUNT_PLACE, &elements, sizeof(elements));
 }
 
-static void add_parameter(struct statement *statement, const void *value, size_t length)
+static void add_parameter(struct pg_statement *statement, const void *value, size_t length)
 {
     end_array(statement);
     assert(statement->count < STATEMENT_PARAMETERS);
@@ -76,63 +76,63 @@ static void add_parameter(struct statement *statement, const void *value, size_t
         buffer_add(&statement->data, value, length);
 }
 
-void statement_null(struct statement *statement)
+void pg_statement_null(struct pg_statement *statement)
 {
     add_parameter(statement, NULL, 0);
 }
 
-void statement_int(struct statement *statement, int64_t value)
+void pg_statement_int(struct pg_statement *statement, int64_t value)
 {
     uint64_t bytes = htobe64((uint64_t)value);
 
     add_parameter(statement, &bytes, sizeof(bytes));
 }
 
-void statement_int4(struct statement *statement, int value)
+void pg_statement_int4(struct pg_statement *statement, int value)
 {
     uint32_t bytes = htobe32((uint32_t)value);
 
     add_parameter(statement, &bytes, sizeof(bytes));
 }
 
-void statement_int2(struct statement *statement, int value)
+void pg_statement_int2(struct pg_statement *statement, int value)
 {
     uint16_t bytes = htobe16((uint16_t)value);
 
     add_parameter(statement, &bytes, sizeof(bytes));
 }
 
-void statement_bool(struct statement *statement, bool value)
+void pg_statement_bool(struct pg_statement *statement, bool value)
 {
     const char byte = value ? 1 : 0;
 
     add_parameter(statement, &byte, sizeof(byte));
 }
 
-void statement_int_or_null(struct statement *statement, int64_t value)
+void pg_statement_int_or_null(struct pg_statement *statement, int64_t value)
 {
     if (value != 0)
-        statement_int(statement, value);
+        pg_statement_int(statement, value);
     else
-        statement_null(statement);
+        pg_statement_null(statement);
 }
 
-void statement_text(struct statement *statement, const char *text)
+void pg_statement_text(struct pg_statement *statement, const char *text)
 {
     add_parameter(statement, text, text != NULL ? strlen(text) : 0);
 }
 
-void statement_bytes(struct statement *statement, struct bytes bytes)
+void pg_statement_bytes(struct pg_statement *statement, struct bytes bytes)
 {
     add_parameter(statement, bytes.data, bytes.length);
 }
 
-void statement_uuid(struct statement *statement, const struct uuid *id)
+void pg_statement_uuid(struct pg_statement *statement, const struct uuid *id)
 {
     add_parameter(statement, id->bytes, sizeof(id->bytes));
 }
 
-void statement_array(struct statement *statement, enum array_type type)
+void pg_statement_array(struct pg_statement *statement, enum array_type type)
 {
     add_parameter(statement, "", 0);
     statement->in_array = true;
@@ -144,7 +144,7 @@ void statement_array(struct statement *statement, enum array_type type)
     add_int4(&statement->data, 1);
 }
 
-static void add_element(struct statement *statement, const void *value, size_t length)
+static void add_element(struct pg_statement *statement, const void *value, size_t length)
 {
     assert(statement->in_array && length <= INT32_MAX);
     statement->elements++;
@@ -153,64 +153,64 @@ static void add_element(struct statement *statement, const void *value, size_t l
         buffer_add(&statement->data, value, length);
 }
 
-void element_null(struct statement *statement)
+void pg_element_null(struct pg_statement *statement)
 {
     add_element(statement, NULL, 0);
 }
 
-void element_int(struct statement *statement, int64_t value)
+void pg_element_int(struct pg_statement *statement, int64_t value)
 {
     statement->elements++;
     add_int4(&statement->data, sizeof(value));
     add_int8(&statement->data, value);
 }
 
-void element_int4(struct statement *statement, int value)
+void pg_element_int4(struct pg_statement *statement, int value)
 {
     statement->elements++;
     add_int4(&statement->data, sizeof(value));
     add_int4(&statement->data, value);
 }
 
-void element_int_or_null(struct statement *statement, int64_t value)
+void pg_element_int_or_null(struct pg_statement *statement, int64_t value)
 {
     if (value != 0)
-        element_int(statement, value);
+        pg_element_int(statement, value);
     else
-        element_null(statement);
+        pg_element_null(statement);
 }
 
-void element_int4_or_null(struct statement *statement, int value)
+void pg_element_int4_or_null(struct pg_statement *statement, int value)
 {
     if (value != 0)
-        element_int4(statement, value);
+        pg_element_int4(statement, value);
     else
-        element_null(statement);
+        pg_element_null(statement);
 }
 
-void element_bool(struct statement *statement, bool value)
+void pg_element_bool(struct pg_statement *statement, bool value)
 {
     const char byte = value ? 1 : 0;
 
     add_element(statement, &byte, sizeof(byte));
 }
 
-void element_text(struct statement *statement, const char *text)
+void pg_element_text(struct pg_statement *statement, const char *text)
 {
     add_element(statement, text, text != NULL ? strlen(text) : 0);
 }
 
-void element_bytes(struct statement *statement, struct bytes bytes)
+void pg_element_bytes(struct pg_statement *statement, struct bytes bytes)
 {
     add_element(statement, bytes.data, bytes.length);
 }
 
-void element_uuid(struct statement *statement, const struct uuid *id)
+void pg_element_uuid(struct pg_statement *statement, const struct uuid *id)
 {
     add_element(statement, id->bytes, sizeof(id->bytes));
 }
 
-void element_token(struct statement *statement, const struct lease_token *token)
+void pg_element_token(struct pg_statement *statement, const struct lease_token *token)
 {
     add_element(statement, token->bytes, sizeof(token->bytes));
 }
@@ -223,7 +223,7 @@ static bool send_prepare(struct postgres *postgres, enum sql_statement which, co
            PQsendPrepare(postgres->conn, name, sql_texts[which], 0, NULL) == 1;
 }
 
-static bool send_execute(const struct statement *statement, const char *name)
+static bool send_execute(const struct pg_statement *statement, const char *name)
 {
     const char *values[STATEMENT_PARAMETERS];
     int lengths[STATEMENT_PARAMETERS], formats[STATEMENT_PARAMETERS];
@@ -240,7 +240,7 @@ static bool send_execute(const struct statement *statement, const char *name)
 }
 
 /* One transaction: what follows it does not share its fate. */
-static bool send_unit(const struct statement *statement)
+static bool send_unit(const struct pg_statement *statement)
 {
     char name[NAME_SIZE];
 
@@ -251,7 +251,7 @@ static bool send_unit(const struct statement *statement)
 
 static bool send_plain(struct postgres *postgres, enum sql_statement which)
 {
-    const struct statement plain = {.postgres = postgres, .which = which};
+    const struct pg_statement plain = {.postgres = postgres, .which = which};
 
     return send_unit(&plain);
 }
@@ -279,7 +279,7 @@ static bool collect(struct postgres *postgres, usec_t deadline, struct reply *re
     PGresult *result;
 
     for (;;) {
-        if (!wire_result(postgres->conn, deadline, &result))
+        if (!pg_wire_result(postgres->conn, deadline, &result))
             return false;
         ExecStatusType status = PQresultStatus(result);
         if (result != NULL && status == PGRES_PIPELINE_SYNC) {
@@ -313,14 +313,14 @@ static bool collect_plain(struct postgres *postgres, enum sql_statement which, u
 }
 
 /* Everything that goes with the statement in its round trip. */
-static bool talk(struct statement *statement, usec_t deadline, struct reply *reply)
+static bool talk(struct pg_statement *statement, usec_t deadline, struct reply *reply)
 {
     struct postgres *postgres = statement->postgres;
     const bool disarms = pg_bell_is_idle(&postgres->bell) && statement->which != SQL_ARM;
 
     if ((disarms && !send_plain(postgres, SQL_DISARM)) || !send_unit(statement) ||
         (statement->rings && !send_plain(postgres, SQL_RING)) ||
-        !wire_flush(postgres->conn, deadline))
+        !pg_wire_flush(postgres->conn, deadline))
         return false;
     if (disarms) {
         pg_bell_disarmed(&postgres->bell);
@@ -346,22 +346,23 @@ static bool is_in_transaction(const struct postgres *postgres)
 }
 
 /* Whether to try again after this error, which is reported otherwise. */
-static bool shall_repeat(struct statement *statement, const PGresult *failure, int attempt,
+static bool shall_repeat(struct pg_statement *statement, const PGresult *failure, int attempt,
                          struct error *err)
 {
     const char *state = PQresultErrorField(failure, PG_DIAG_SQLSTATE);
-    enum sqlstate_remedy remedy = sqlstate_find(state)->remedy;
+    enum sqlstate_remedy remedy = pg_sqlstate_find(state)->remedy;
 
-    postgres_error(failure, err);
+    pg_connection_error(failure, err);
     if (remedy == SQLSTATE_RECONNECT)
-        postgres_drop(statement->postgres);
+        pg_connection_drop(statement->postgres);
     if (remedy != SQLSTATE_REPEAT || attempt == ATTEMPTS || is_in_transaction(statement->postgres))
         return false;
     clock_sleep(PAUSE * attempt);
     return true;
 }
 
-bool statement_run(struct statement *statement, struct answer *answer_out, struct error *err)
+bool pg_statement_run(struct pg_statement *statement, struct pg_answer *answer_out,
+                      struct error *err)
 {
     usec_t deadline = store_deadline(&statement->postgres->base);
 
@@ -370,13 +371,13 @@ bool statement_run(struct statement *statement, struct answer *answer_out, struc
         return false;
     for (int attempt = 1;; attempt++) {
         CLEANUP(reply_done) struct reply reply = {0};
-        if (!postgres_connect(statement->postgres, deadline, err))
+        if (!pg_connection_ensure(statement->postgres, deadline, err))
             return false;
         if (!talk(statement, deadline, &reply))
-            return postgres_lost(statement->postgres, statement->writes, err);
+            return pg_connection_lost(statement->postgres, statement->writes, err);
         if (reply.error == NULL) {
             if (answer_out != NULL) {
-                *answer_out = answer_of(reply.answer);
+                *answer_out = pg_answer_of(reply.answer);
                 reply.answer = NULL;
             }
             return true;
@@ -388,23 +389,23 @@ bool statement_run(struct statement *statement, struct answer *answer_out, struc
 
 static bool run_plain(struct postgres *postgres, enum sql_statement which, struct error *err)
 {
-    CLEANUP(statement_done) struct statement statement = statement_start(postgres, which);
+    CLEANUP(pg_statement_done) struct pg_statement statement = pg_statement_start(postgres, which);
 
-    return statement_run(&statement, NULL, err);
+    return pg_statement_run(&statement, NULL, err);
 }
 
-bool statement_begin_read(struct postgres *postgres, struct error *err)
+bool pg_statement_begin_read(struct postgres *postgres, struct error *err)
 {
     return run_plain(postgres, SQL_BEGIN_READ, err);
 }
 
-bool statement_end_read(struct postgres *postgres, bool work, struct error *err)
+bool pg_statement_end_read(struct postgres *postgres, bool work, struct error *err)
 {
     struct error ignored; /* the failure that brought us here is the one to report */
 
     if (work)
         return run_plain(postgres, SQL_COMMIT, err);
     if (is_in_transaction(postgres) && !run_plain(postgres, SQL_ROLLBACK, &ignored))
-        postgres_drop(postgres);
+        pg_connection_drop(postgres);
     return false;
 }

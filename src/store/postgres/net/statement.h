@@ -1,11 +1,9 @@
 /*
  * statement.h - one call of a statement in statements.sql.
  *
- *     CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_CRON_LAST);
- *     CLEANUP(answer_done) struct answer answer = {0};
- *     statement_text(&call, name);
- *     if (!statement_run(&call, &answer, err))
- *         return false;
+ *     CLEANUP(pg_statement_done) struct pg_statement call = pg_statement_start(postgres,
+ * SQL_CRON_LAST); CLEANUP(pg_answer_done) struct pg_answer answer = {0}; pg_statement_text(&call,
+ * name); if (!pg_statement_run(&call, &answer, err)) return false;
  *
  * Parameters are added in the order of their numbers, in PostgreSQL's binary form. An array is
  * begun and then gets its elements; it ends with the next parameter. Each call is one round trip
@@ -25,7 +23,7 @@
 
 #define STATEMENT_PARAMETERS 40
 
-struct answer;
+struct pg_answer;
 
 /* The numbers by which PostgreSQL knows them. */
 enum array_type {
@@ -37,7 +35,7 @@ enum array_type {
     ARRAY_UUID = 2950,
 };
 
-struct statement {
+struct pg_statement {
     struct postgres *postgres;
     enum sql_statement which;
     bool writes; /* a lost connection leaves it open what became of it */
@@ -53,37 +51,39 @@ struct statement {
 };
 
 /* It only reads, until `writes` is set. */
-struct statement statement_start(struct postgres *postgres, enum sql_statement which);
-void statement_done(struct statement *statement);
+struct pg_statement pg_statement_start(struct postgres *postgres, enum sql_statement which);
+void pg_statement_done(struct pg_statement *statement);
 
-void statement_null(struct statement *statement);
-void statement_int(struct statement *statement, int64_t value); /* bigint */
-void statement_int4(struct statement *statement, int value);
-void statement_int2(struct statement *statement, int value);
-void statement_bool(struct statement *statement, bool value);
-void statement_int_or_null(struct statement *statement, int64_t value); /* 0 is absent */
-void statement_text(struct statement *statement, const char *text);     /* NULL is absent */
-void statement_bytes(struct statement *statement, struct bytes bytes);  /* {NULL, 0} is absent */
-void statement_uuid(struct statement *statement, const struct uuid *id);
+void pg_statement_null(struct pg_statement *statement);
+void pg_statement_int(struct pg_statement *statement, int64_t value); /* bigint */
+void pg_statement_int4(struct pg_statement *statement, int value);
+void pg_statement_int2(struct pg_statement *statement, int value);
+void pg_statement_bool(struct pg_statement *statement, bool value);
+void pg_statement_int_or_null(struct pg_statement *statement, int64_t value); /* 0 is absent */
+void pg_statement_text(struct pg_statement *statement, const char *text);     /* NULL is absent */
+void pg_statement_bytes(struct pg_statement *statement,
+                        struct bytes bytes); /* {NULL, 0} is absent */
+void pg_statement_uuid(struct pg_statement *statement, const struct uuid *id);
 
-void statement_array(struct statement *statement, enum array_type type);
-void element_null(struct statement *statement);
-void element_int(struct statement *statement, int64_t value); /* bigint */
-void element_int4(struct statement *statement, int value);
-void element_int_or_null(struct statement *statement, int64_t value); /* bigint; 0 is absent */
-void element_int4_or_null(struct statement *statement, int value);    /* 0 is absent */
-void element_bool(struct statement *statement, bool value);
-void element_text(struct statement *statement, const char *text); /* NULL is absent */
-void element_bytes(struct statement *statement, struct bytes bytes);
-void element_uuid(struct statement *statement, const struct uuid *id);
-void element_token(struct statement *statement, const struct lease_token *token);
+void pg_statement_array(struct pg_statement *statement, enum array_type type);
+void pg_element_null(struct pg_statement *statement);
+void pg_element_int(struct pg_statement *statement, int64_t value); /* bigint */
+void pg_element_int4(struct pg_statement *statement, int value);
+void pg_element_int_or_null(struct pg_statement *statement,
+                            int64_t value);                              /* bigint; 0 is absent */
+void pg_element_int4_or_null(struct pg_statement *statement, int value); /* 0 is absent */
+void pg_element_bool(struct pg_statement *statement, bool value);
+void pg_element_text(struct pg_statement *statement, const char *text); /* NULL is absent */
+void pg_element_bytes(struct pg_statement *statement, struct bytes bytes);
+void pg_element_uuid(struct pg_statement *statement, const struct uuid *id);
+void pg_element_token(struct pg_statement *statement, const struct lease_token *token);
 
 /* answer_out may be NULL. Lost races are repeated, within the deadline. */
-bool statement_run(struct statement *statement, struct answer *answer_out,
-                   struct error *err) MUST_CHECK;
+bool pg_statement_run(struct pg_statement *statement, struct pg_answer *answer_out,
+                      struct error *err) MUST_CHECK;
 
 /* A consistent view for several reads; end it whatever happened in between. */
-bool statement_begin_read(struct postgres *postgres, struct error *err) MUST_CHECK;
-bool statement_end_read(struct postgres *postgres, bool work, struct error *err) MUST_CHECK;
+bool pg_statement_begin_read(struct postgres *postgres, struct error *err) MUST_CHECK;
+bool pg_statement_end_read(struct postgres *postgres, bool work, struct error *err) MUST_CHECK;
 
 #endif

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 
-int wire_poll(const PGconn *conn, short events, usec_t deadline)
+int pg_wire_poll(const PGconn *conn, short events, usec_t deadline)
 {
     struct pollfd poll_fd = {.fd = PQsocket(conn), .events = events};
     int ready;
@@ -21,12 +21,12 @@ int wire_poll(const PGconn *conn, short events, usec_t deadline)
 
 static bool await(PGconn *conn, short events, usec_t deadline)
 {
-    int came = wire_poll(conn, events, deadline);
+    int came = pg_wire_poll(conn, events, deadline);
 
     return came != 0 && ((came & POLLIN) == 0 || PQconsumeInput(conn) == 1);
 }
 
-bool wire_flush(PGconn *conn, usec_t deadline)
+bool pg_wire_flush(PGconn *conn, usec_t deadline)
 {
     int left;
 
@@ -37,7 +37,7 @@ bool wire_flush(PGconn *conn, usec_t deadline)
     return left == 0;
 }
 
-bool wire_result(PGconn *conn, usec_t deadline, PGresult **result_out)
+bool pg_wire_result(PGconn *conn, usec_t deadline, PGresult **result_out)
 {
     while (PQisBusy(conn))
         if (!await(conn, POLLIN, deadline))
@@ -46,7 +46,7 @@ bool wire_result(PGconn *conn, usec_t deadline, PGresult **result_out)
     return *result_out != NULL || PQstatus(conn) == CONNECTION_OK;
 }
 
-bool wire_is_alive(PGconn *conn)
+bool pg_wire_is_alive(PGconn *conn)
 {
     return PQstatus(conn) == CONNECTION_OK && PQconsumeInput(conn) == 1;
 }

@@ -8,19 +8,17 @@
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "store/postgres/net/answer.h"
-#include "store/postgres/ops/plain_acks.h"
-#include "store/postgres/ops/ops.h"
-#include "store/postgres/ops/queue_names.h"
 #include "store/postgres/codec/reserved.h"
 #include "store/postgres/codec/spec.h"
+#include "store/postgres/net/answer.h"
 #include "store/postgres/net/statement.h"
+#include "store/postgres/ops/ops.h"
+#include "store/postgres/ops/plain_acks.h"
+#include "store/postgres/ops/queue_names.h"
 #include "store/postgres/ops/wanted.h"
 
 #include <assert.h>
 #include <string.h>
-
-#define SPECS_MAX ((size_t)1 << 30)
 
 /* What a row is about. */
 enum row_kind {
@@ -41,8 +39,8 @@ struct exchange {
     struct job_list *jobs;
     size_t first; /* of this call in the list, which may have had jobs before */
 
-    struct queue_names queues;
-    struct plain_acks plain;
+    struct pg_queue_names queues;
+    struct pg_plain_acks plain;
     struct buffer items;
     bool has_items;
     bool came_back; /* jobs that were settled, or their twins, to places before others */
@@ -51,8 +49,8 @@ struct exchange {
 
 static void exchange_done(struct exchange *exchange)
 {
-    queue_names_done(&exchange->queues);
-    plain_acks_done(&exchange->plain);
+    pg_queue_names_done(&exchange->queues);
+    pg_plain_acks_done(&exchange->plain);
     buffer_done(&exchange->items);
 }
 
@@ -67,10 +65,10 @@ static bool write_items(struct exchange *exchange, struct error *err)
     json_write_open(&json, NULL, '[');
     for (size_t i = 0; i < finished->count; i++) {
         exchange->verdicts[i] = TH_OK;
-        if (plain_acks_have(&exchange->plain, &finished->items[i]))
+        if (pg_plain_acks_have(&exchange->plain, &finished->items[i]))
             continue;
         exchange->has_items = true;
-        spec_add_settlement(&json, (int)i + 1, &finished->items[i]);
+        pg_spec_add_settlement(&json, (int)i + 1, &finished->items[i]);
     }
     json_write_close(&json, ']');
     return buffer_ok(&exchange->items, err);
@@ -82,29 +80,30 @@ static bool name_queues(struct exchange *exchange, struct error *err)
     const struct reservation *wanted = exchange->wanted;
 
     for (size_t i = 0; i < finished->count; i++)
-        if (queue_names_add(&exchange->queues, finished->items[i].queue) == 0)
+        if (pg_queue_names_add(&exchange->queues, finished->items[i].queue) == 0)
             return error_no_memory(err);
     for (size_t i = 0; wanted != NULL && i < wanted->queue_count; i++)
-        if (queue_names_add(&exchange->queues, wanted->queues[i].queue) == 0)
+        if (pg_queue_names_add(&exchange->queues, wanted->queues[i].queue) == 0)
             return error_no_memory(err);
     return true;
 }
 
-static bool bind_settlements(struct exchange *exchange, struct statement *call, struct error *err)
+static bool bind_settlements(struct exchange *exchange, struct pg_statement *call,
+                             struct error *err)
 {
-    statement_int(call, exchange->now);
+    pg_statement_int(call, exchange->now);
     if (!name_queues(exchange, err))
         return false;
-    queue_names_bind(&exchange->queues, call);
-    if (!plain_acks_bind(&exchange->plain, &exchange->queues, call, err))
+    pg_queue_names_bind(&exchange->queues, call);
+    if (!pg_plain_acks_bind(&exchange->plain, &exchange->queues, call, err))
         return false;
-    statement_text(call, exchange->has_items ? buffer_str(&exchange->items) : NULL);
+    pg_statement_text(call, exchange->has_items ? buffer_str(&exchange->items) : NULL);
     return true;
 }
 
 /* ---- the answer ---- */
 
-static bool read_job(struct exchange *exchange, struct answer *answer, const char *pool,
+static bool read_job(struct exchange *exchange, struct pg_answer *answer, const char *pool,
                      struct error *err)
 {
     const struct reservation *wanted = exchange->wanted;
@@ -113,9 +112,9 @@ static bool read_job(struct exchange *exchange, struct answer *answer, const cha
 
     if (job == NULL)
         return error_no_memory(err);
-    job->token = lease_token_make(&wanted->batch, (uint32_t)answer_int(answer));
-    const char *queue = wanted->queues[answer_int(answer) - 1].queue;
-    reserved_read(answer, arena, job);
+    job->token = lease_token_make(&wanted->batch, (uint32_t)pg_answer_int(answer));
+    const char *queue = wanted->queues[pg_answer_int(answer) - 1].queue;
+    pg_reserved_read(answer, arena, job);
     job->executions++;
     /* Jobs of one queue come together, and share its name. */
     job->queue = exchange->jobs->count - exchange->first > 1 && strcmp(job[-1].queue, queue) == 0
@@ -127,41 +126,42 @@ static bool read_job(struct exchange *exchange, struct answer *answer, const cha
     return true;
 }
 
-static void read_limit(const struct exchange *exchange, struct answer *answer)
+static void read_limit(const struct exchange *exchange, struct pg_answer *answer)
 {
-    size_t share = (size_t)answer_int(answer) - 1;
-    struct share_limit limit = {.is_full = answer_int(answer) != 0};
+    size_t share = (size_t)pg_answer_int(answer) - 1;
+    struct share_limit limit = {.is_full = pg_answer_int(answer) != 0};
 
     for (int i = 0; i < 5; i++)
-        answer_skip(answer);
-    limit.limited_until = answer_int(answer);
+        pg_answer_skip(answer);
+    limit.limited_until = pg_answer_int(answer);
     if (exchange->wanted->limits_out != NULL)
         exchange->wanted->limits_out[share] = limit;
 }
 
-static bool read_looked(const struct exchange *exchange, struct answer *answer, usec_t took,
+static bool read_looked(const struct exchange *exchange, struct pg_answer *answer, usec_t took,
                         struct error *err)
 {
-    const struct queue_share *share = &exchange->wanted->queues[answer_int(answer) - 1];
-    struct head *head = heads_find(&exchange->postgres->heads, share->queue);
+    const struct queue_share *share = &exchange->wanted->queues[pg_answer_int(answer) - 1];
+    struct pg_scan_start *start =
+        pg_scan_starts_find(&exchange->postgres->scan_starts, share->queue);
 
-    if (head == NULL)
+    if (start == NULL)
         return error_no_memory(err);
-    head_looked(head, exchange->now, took);
+    pg_scan_start_looked(start, exchange->now, took);
     return true;
 }
 
-static void read_verdict(const struct exchange *exchange, struct answer *answer)
+static void read_verdict(const struct exchange *exchange, struct pg_answer *answer)
 {
-    size_t n = (size_t)answer_int(answer) - 1;
+    size_t n = (size_t)pg_answer_int(answer) - 1;
 
-    exchange->verdicts[n] = (enum th_error_code)answer_int(answer);
+    exchange->verdicts[n] = (enum th_error_code)pg_answer_int(answer);
 }
 
-static bool read_row(struct exchange *exchange, struct answer *answer, const char *pool,
+static bool read_row(struct exchange *exchange, struct pg_answer *answer, const char *pool,
                      usec_t took, struct error *err)
 {
-    enum row_kind kind = (enum row_kind)answer_int(answer);
+    enum row_kind kind = (enum row_kind)pg_answer_int(answer);
 
     assert(exchange->wanted != NULL || kind == ROW_VERDICT || kind == ROW_BELL);
     switch (kind) {
@@ -175,8 +175,8 @@ static bool read_row(struct exchange *exchange, struct answer *answer, const cha
         return true;
     case ROW_BELL:
         exchange->rings = true;
-        answer_skip(answer);
-        exchange->came_back = answer_int(answer) != 0;
+        pg_answer_skip(answer);
+        exchange->came_back = pg_answer_int(answer) != 0;
         return true;
     case ROW_LOOKED:
         return read_looked(exchange, answer, took, err);
@@ -209,19 +209,20 @@ static void sort_shares(struct exchange *exchange)
     }
 }
 
-static bool note_heads(struct exchange *exchange, struct error *err)
+static bool note_scan_starts(struct exchange *exchange, struct error *err)
 {
     for (size_t i = exchange->first; i < exchange->jobs->count; i++) {
         const struct job *job = &exchange->jobs->items[i];
-        struct head *head = heads_find(&exchange->postgres->heads, job->queue);
-        if (head == NULL)
+        struct pg_scan_start *start =
+            pg_scan_starts_find(&exchange->postgres->scan_starts, job->queue);
+        if (start == NULL)
             return error_no_memory(err);
-        head_took(head, job);
+        pg_scan_start_took(start, job);
     }
     return true;
 }
 
-static bool read_answer(struct exchange *exchange, struct answer *answer, usec_t took,
+static bool read_answer(struct exchange *exchange, struct pg_answer *answer, usec_t took,
                         struct error *err)
 {
     const struct reservation *wanted = exchange->wanted;
@@ -232,33 +233,33 @@ static bool read_answer(struct exchange *exchange, struct answer *answer, usec_t
         for (size_t i = 0; wanted->limits_out != NULL && i < wanted->queue_count; i++)
             wanted->limits_out[i] = (struct share_limit){0};
     }
-    while (answer_next(answer))
+    while (pg_answer_next(answer))
         if (!read_row(exchange, answer, pool, took, err))
             return false;
     if (exchange->came_back || (wanted != NULL && wanted->types != NULL))
-        heads_forget(&exchange->postgres->heads);
+        pg_scan_starts_forget(&exchange->postgres->scan_starts);
     if (wanted == NULL)
         return true;
     sort_shares(exchange);
-    if (!exchange->came_back && wanted->types == NULL && !note_heads(exchange, err))
+    if (!exchange->came_back && wanted->types == NULL && !note_scan_starts(exchange, err))
         return false;
     return !exchange->jobs->arena.failed || error_no_memory(err);
 }
 
 static bool run(struct exchange *exchange, struct error *err)
 {
-    CLEANUP(statement_done)
-    struct statement call = statement_start(exchange->postgres, SQL_EXCHANGE);
-    CLEANUP(answer_done) struct answer answer = {0};
+    CLEANUP(pg_statement_done)
+    struct pg_statement call = pg_statement_start(exchange->postgres, SQL_EXCHANGE);
+    CLEANUP(pg_answer_done) struct pg_answer answer = {0};
     usec_t start = clock_boot();
 
     call.writes = true;
     if (!bind_settlements(exchange, &call, err) ||
-        !wanted_bind(exchange->postgres, exchange->wanted, exchange->now, &exchange->queues, &call,
-                     err))
+        !pg_wanted_bind(exchange->postgres, exchange->wanted, exchange->now, &exchange->queues,
+                        &call, err))
         return false;
-    statement_bool(&call, exchange->postgres->base.is_clocked);
-    if (!statement_run(&call, &answer, err))
+    pg_statement_bool(&call, exchange->postgres->base.is_clocked);
+    if (!pg_statement_run(&call, &answer, err))
         return false;
     return read_answer(exchange, &answer, clock_boot() - start, err);
 }
@@ -266,11 +267,11 @@ static bool run(struct exchange *exchange, struct error *err)
 /* With all of them one by one if `together` is false. */
 static bool settle_and_reserve(struct exchange exchange, bool together, struct error *err)
 {
-    bool done = (!together || plain_acks_take(&exchange.plain, exchange.finished, err)) &&
+    bool done = (!together || pg_plain_acks_take(&exchange.plain, exchange.finished, err)) &&
                 write_items(&exchange, err) && run(&exchange, err);
 
     if (!done) /* it may have been done all the same */
-        heads_forget(&exchange.postgres->heads);
+        pg_scan_starts_forget(&exchange.postgres->scan_starts);
     /* Whoever tries again with the same list must not find jobs in it that were never leased. */
     if (!done && exchange.wanted != NULL)
         exchange.jobs->count = exchange.first;
@@ -282,63 +283,23 @@ static bool settle_and_reserve(struct exchange exchange, bool together, struct e
     return done;
 }
 
-bool postgres_exchange(struct store *store, const struct settlement_list *finished,
-                       const struct reservation *wanted, usec_t now,
-                       enum th_error_code *verdicts_out, struct job_list *jobs_out,
-                       struct error *err)
+bool pg_exchange(struct store *store, const struct settlement_list *finished,
+                 const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
+                 struct job_list *jobs_out, struct error *err)
 {
     const struct exchange exchange = {
-        .postgres = postgres_of(store),
+        .postgres = pg_of(store),
         .finished = finished,
         .wanted = wanted,
         .now = now,
         .verdicts = verdicts_out,
         .jobs = jobs_out,
         .first = wanted != NULL ? jobs_out->count : 0,
-        .items = BUFFER(SPECS_MAX),
+        .items = BUFFER(PG_SPEC_MAX),
     };
 
     if (settle_and_reserve(exchange, true, err))
         return true;
     /* A lease changed under the statement, or is locked, and only the long way copes with that. */
     return err->code == TH_E_LEASE_MISMATCH && settle_and_reserve(exchange, false, err);
-}
-
-/* An exchange of ours that got no answer in time may still be under way, and commit later: when the
- * commit itself takes long, nothing of it can be seen yet. It has the pool's lock until it can be
- * seen, so that is waited for in a statement of its own: the next one sees what it brought. */
-static bool wait_for_exchange(struct postgres *postgres, const char *pool, struct error *err)
-{
-    CLEANUP(statement_done) struct statement call = statement_start(postgres, SQL_POOL_LOCK);
-
-    statement_text(&call, pool);
-    return statement_run(&call, NULL, err);
-}
-
-bool postgres_held(struct store *store, const char *pool, struct job_list *jobs_out,
-                   struct error *err)
-{
-    struct arena *arena = &jobs_out->arena;
-    CLEANUP(statement_done) struct statement call = statement_start(postgres_of(store), SQL_HELD);
-    CLEANUP(answer_done) struct answer answer = {0};
-
-    statement_text(&call, pool);
-    if (!wait_for_exchange(postgres_of(store), pool, err) || !statement_run(&call, &answer, err))
-        return false;
-    while (answer_next(&answer)) {
-        struct job *job = job_list_add(jobs_out);
-        if (job == NULL)
-            return error_no_memory(err);
-        for (int i = 0; i < 3; i++)
-            answer_skip(&answer);
-        reserved_read(&answer, arena, job);
-        job->queue = answer_text(&answer, arena);
-        job->token = answer_token(&answer);
-        job->expires_at = answer_int(&answer);
-        job->started_at = answer_int(&answer);
-        job->worker = (int)answer_int(&answer);
-        job->cancel_requested_at = answer_int(&answer);
-        job->pool = arena_text(arena, pool);
-    }
-    return !arena->failed || error_no_memory(err);
 }

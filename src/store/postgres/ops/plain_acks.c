@@ -30,7 +30,7 @@ static int compare(const void *a, const void *b)
     return (first->ref > second->ref) - (first->ref < second->ref);
 }
 
-static bool has_twice(const struct plain_acks *acks)
+static bool has_twice(const struct pg_plain_acks *acks)
 {
     for (size_t i = 1; i < acks->count; i++)
         if (acks->items[i]->ref == acks->items[i - 1]->ref)
@@ -38,8 +38,8 @@ static bool has_twice(const struct plain_acks *acks)
     return false;
 }
 
-bool plain_acks_take(struct plain_acks *acks, const struct settlement_list *finished,
-                     struct error *err)
+bool pg_plain_acks_take(struct pg_plain_acks *acks, const struct settlement_list *finished,
+                        struct error *err)
 {
     acks->first = finished->items;
     acks->items = calloc(finished->count + 1, sizeof(struct settlement *));
@@ -54,87 +54,87 @@ bool plain_acks_take(struct plain_acks *acks, const struct settlement_list *fini
     return true;
 }
 
-bool plain_acks_have(const struct plain_acks *acks, const struct settlement *settlement)
+bool pg_plain_acks_have(const struct pg_plain_acks *acks, const struct settlement *settlement)
 {
     return acks->count > 0 && is_plain(settlement);
 }
 
 /* Where each group begins, and what its members have in common. */
-static bool bind_groups(const struct plain_acks *acks, struct queue_names *queues,
-                        struct statement *call, struct error *err)
+static bool bind_groups(const struct pg_plain_acks *acks, struct pg_queue_names *queues,
+                        struct pg_statement *call, struct error *err)
 {
     const struct settlement **items = acks->items;
 
-    statement_array(call, ARRAY_INT4);
+    pg_statement_array(call, ARRAY_INT4);
     for (size_t i = 0; i < acks->count; i++)
         if (i == 0 || !same_group(items[i - 1], items[i]))
-            element_int4(call, (int)i + 1);
-    statement_array(call, ARRAY_INT4);
+            pg_element_int4(call, (int)i + 1);
+    pg_statement_array(call, ARRAY_INT4);
     for (size_t i = 0; i < acks->count; i++) {
         if (i > 0 && same_group(items[i - 1], items[i]))
             continue;
-        int number = queue_names_add(queues, items[i]->queue);
+        int number = pg_queue_names_add(queues, items[i]->queue);
         if (number == 0)
             return error_no_memory(err);
-        element_int4(call, number);
+        pg_element_int4(call, number);
     }
-    statement_array(call, ARRAY_BOOL);
+    pg_statement_array(call, ARRAY_BOOL);
     for (size_t i = 0; i < acks->count; i++)
         if (i == 0 || !same_group(items[i - 1], items[i]))
-            element_bool(call, items[i]->forget);
+            pg_element_bool(call, items[i]->forget);
     return true;
 }
 
-static void bind_leases(const struct plain_acks *acks, struct statement *call)
+static void bind_leases(const struct pg_plain_acks *acks, struct pg_statement *call)
 {
-    statement_array(call, ARRAY_INT4);
+    pg_statement_array(call, ARRAY_INT4);
     for (size_t i = 0; i < acks->count; i++)
-        element_int4(call, (int)(acks->items[i] - acks->first) + 1);
-    statement_array(call, ARRAY_UUID);
+        pg_element_int4(call, (int)(acks->items[i] - acks->first) + 1);
+    pg_statement_array(call, ARRAY_UUID);
     for (size_t i = 0; i < acks->count; i++)
-        element_uuid(call, &acks->items[i]->job);
-    statement_array(call, ARRAY_INT8);
+        pg_element_uuid(call, &acks->items[i]->job);
+    pg_statement_array(call, ARRAY_INT8);
     for (size_t i = 0; i < acks->count; i++)
-        element_int(call, acks->items[i]->ref);
-    statement_array(call, ARRAY_BYTEA);
+        pg_element_int(call, acks->items[i]->ref);
+    pg_statement_array(call, ARRAY_BYTEA);
     for (size_t i = 0; i < acks->count; i++)
-        element_token(call, &acks->items[i]->token);
+        pg_element_token(call, &acks->items[i]->token);
 }
 
 /* A number of the run, or nothing when the execution never happened. */
-static void bind_usage(const struct plain_acks *acks, struct statement *call, size_t member)
+static void bind_usage(const struct pg_plain_acks *acks, struct pg_statement *call, size_t member)
 {
-    statement_array(call, ARRAY_INT8);
+    pg_statement_array(call, ARRAY_INT8);
     for (size_t i = 0; i < acks->count; i++) {
         int64_t value;
         memcpy(&value, (const char *)&acks->items[i]->run + member, sizeof(value));
         if (acks->items[i]->has_run)
-            element_int(call, value);
+            pg_element_int(call, value);
         else
-            element_null(call);
+            pg_element_null(call);
     }
 }
 
-static void bind_exit_codes(const struct plain_acks *acks, struct statement *call)
+static void bind_exit_codes(const struct pg_plain_acks *acks, struct pg_statement *call)
 {
-    statement_array(call, ARRAY_INT4);
+    pg_statement_array(call, ARRAY_INT4);
     for (size_t i = 0; i < acks->count; i++) {
         const struct settlement *ack = acks->items[i];
         if (ack->has_run && ack->run.exit_code != JOB_NO_EXIT_CODE)
-            element_int4(call, ack->run.exit_code);
+            pg_element_int4(call, ack->run.exit_code);
         else
-            element_null(call);
+            pg_element_null(call);
     }
 }
 
-static void bind_runs(const struct plain_acks *acks, struct statement *call)
+static void bind_runs(const struct pg_plain_acks *acks, struct pg_statement *call)
 {
-    statement_array(call, ARRAY_INT4);
+    pg_statement_array(call, ARRAY_INT4);
     for (size_t i = 0; i < acks->count; i++)
-        element_int4_or_null(call, acks->items[i]->has_run ? acks->items[i]->run.worker : 0);
-    statement_array(call, ARRAY_INT8);
+        pg_element_int4_or_null(call, acks->items[i]->has_run ? acks->items[i]->run.worker : 0);
+    pg_statement_array(call, ARRAY_INT8);
     for (size_t i = 0; i < acks->count; i++)
-        element_int_or_null(call, acks->items[i]->has_run ? acks->items[i]->run.started_at : 0);
+        pg_element_int_or_null(call, acks->items[i]->has_run ? acks->items[i]->run.started_at : 0);
     bind_usage(acks, call, offsetof(struct job_run, wall));
     bind_usage(acks, call, offsetof(struct job_run, user));
     bind_usage(acks, call, offsetof(struct job_run, system));
@@ -142,8 +142,8 @@ static void bind_runs(const struct plain_acks *acks, struct statement *call)
     bind_exit_codes(acks, call);
 }
 
-bool plain_acks_bind(const struct plain_acks *acks, struct queue_names *queues,
-                     struct statement *call, struct error *err)
+bool pg_plain_acks_bind(const struct pg_plain_acks *acks, struct pg_queue_names *queues,
+                        struct pg_statement *call, struct error *err)
 {
     if (!bind_groups(acks, queues, call, err))
         return false;
@@ -152,8 +152,8 @@ bool plain_acks_bind(const struct plain_acks *acks, struct queue_names *queues,
     return true;
 }
 
-void plain_acks_done(struct plain_acks *acks)
+void pg_plain_acks_done(struct pg_plain_acks *acks)
 {
     free(acks->items);
-    *acks = (struct plain_acks){0};
+    *acks = (struct pg_plain_acks){0};
 }

@@ -7,10 +7,10 @@
 
 #include "base/base.h"
 #include "job/settlement.h"
-#include "store/postgres/ops/queue_names.h"
 #include "store/postgres/net/statement.h"
+#include "store/postgres/ops/queue_names.h"
 
-struct plain_acks {
+struct pg_plain_acks {
     const struct settlement *first;  /* of the list that they are in */
     const struct settlement **items; /* owned; in groups of one queue and one wish to forget */
     size_t count;
@@ -18,16 +18,16 @@ struct plain_acks {
 
 /* Takes those of the list that are plain: none when a job comes twice, for then the order counts.
  */
-bool plain_acks_take(struct plain_acks *acks, const struct settlement_list *finished,
-                     struct error *err) MUST_CHECK;
+bool pg_plain_acks_take(struct pg_plain_acks *acks, const struct settlement_list *finished,
+                        struct error *err) MUST_CHECK;
 
 /* Whether the settlement was taken. */
-bool plain_acks_have(const struct plain_acks *acks, const struct settlement *settlement);
+bool pg_plain_acks_have(const struct pg_plain_acks *acks, const struct settlement *settlement);
 
 /* `queues` has their names, which the statement has been given. */
-bool plain_acks_bind(const struct plain_acks *acks, struct queue_names *queues,
-                     struct statement *call, struct error *err) MUST_CHECK;
+bool pg_plain_acks_bind(const struct pg_plain_acks *acks, struct pg_queue_names *queues,
+                        struct pg_statement *call, struct error *err) MUST_CHECK;
 
-void plain_acks_done(struct plain_acks *acks);
+void pg_plain_acks_done(struct pg_plain_acks *acks);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int queue_names_add(struct queue_names *names, const char *queue)
+int pg_queue_names_add(struct pg_queue_names *names, const char *queue)
 {
     /* From the end: the same one comes again and again. */
     for (size_t i = names->count; i > 0; i--)
@@ -23,15 +23,15 @@ int queue_names_add(struct queue_names *names, const char *queue)
     return (int)names->count;
 }
 
-void queue_names_bind(const struct queue_names *names, struct statement *statement)
+void pg_queue_names_bind(const struct pg_queue_names *names, struct pg_statement *statement)
 {
-    statement_array(statement, ARRAY_TEXT);
+    pg_statement_array(statement, ARRAY_TEXT);
     for (size_t i = 0; i < names->count; i++)
-        element_text(statement, names->items[i]);
+        pg_element_text(statement, names->items[i]);
 }
 
-void queue_names_done(struct queue_names *names)
+void pg_queue_names_done(struct pg_queue_names *names)
 {
     free(names->items);
-    *names = (struct queue_names){0};
+    *names = (struct pg_queue_names){0};
 }

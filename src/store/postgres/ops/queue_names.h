@@ -8,19 +8,19 @@
 #include "base/base.h"
 #include "base/error.h"
 
-struct statement;
+struct pg_statement;
 
-struct queue_names {
+struct pg_queue_names {
     const char **items; /* owned; the names are not */
     size_t count;
 };
 
 /* The number of the queue, from 1 on; 0 when out of memory. */
-int queue_names_add(struct queue_names *names, const char *queue) MUST_CHECK;
+int pg_queue_names_add(struct pg_queue_names *names, const char *queue) MUST_CHECK;
 
 /* All of them, as a parameter. */
-void queue_names_bind(const struct queue_names *names, struct statement *statement);
+void pg_queue_names_bind(const struct pg_queue_names *names, struct pg_statement *statement);
 
-void queue_names_done(struct queue_names *names);
+void pg_queue_names_done(struct pg_queue_names *names);
 
 #endif

@@ -10,62 +10,63 @@
 #define LOOK_INTERVAL USEC_PER_SEC
 #define PAUSE_FACTOR  10 /* looking again takes at most a tenth of the time */
 
-struct head *heads_find(struct heads *heads, const char *queue)
+struct pg_scan_start *pg_scan_starts_find(struct pg_scan_starts *starts, const char *queue)
 {
-    for (size_t i = 0; i < heads->count; i++)
-        if (strcmp(heads->items[i].queue, queue) == 0)
-            return &heads->items[i];
+    for (size_t i = 0; i < starts->count; i++)
+        if (strcmp(starts->items[i].queue, queue) == 0)
+            return &starts->items[i];
 
-    struct head *items = reallocarray(heads->items, heads->count + 1, sizeof(*items));
+    struct pg_scan_start *items = reallocarray(starts->items, starts->count + 1, sizeof(*items));
     if (items == NULL)
         return NULL;
-    heads->items = items;
-    struct head *head = &items[heads->count++];
-    *head = (struct head){0};
-    snprintf(head->queue, sizeof(head->queue), "%s", queue);
-    return head;
+    starts->items = items;
+    struct pg_scan_start *start = &items[starts->count++];
+    *start = (struct pg_scan_start){0};
+    snprintf(start->queue, sizeof(start->queue), "%s", queue);
+    return start;
 }
 
-bool head_is_due(const struct head *head, usec_t now)
+bool pg_scan_start_is_due(const struct pg_scan_start *start, usec_t now)
 {
-    return head->looked_at == 0 || now < head->looked_at || now - head->looked_at >= LOOK_INTERVAL;
+    return start->looked_at == 0 || now < start->looked_at ||
+           now - start->looked_at >= LOOK_INTERVAL;
 }
 
-bool head_may_look_again(const struct head *head, usec_t now)
+bool pg_scan_start_may_look_again(const struct pg_scan_start *start, usec_t now)
 {
-    return now <= head->looked_at || now - head->looked_at >= head->pause;
+    return now <= start->looked_at || now - start->looked_at >= start->pause;
 }
 
-static void forget(struct head *head)
+static void forget(struct pg_scan_start *start)
 {
-    head->looked_at = 0;
-    memset(head->behind, 0, sizeof(head->behind));
+    start->looked_at = 0;
+    memset(start->behind, 0, sizeof(start->behind));
 }
 
-void head_looked(struct head *head, usec_t now, usec_t took)
+void pg_scan_start_looked(struct pg_scan_start *start, usec_t now, usec_t took)
 {
-    forget(head);
-    head->looked_at = now;
-    head->pause = took < LOOK_INTERVAL / PAUSE_FACTOR ? took * PAUSE_FACTOR : LOOK_INTERVAL;
+    forget(start);
+    start->looked_at = now;
+    start->pause = took < LOOK_INTERVAL / PAUSE_FACTOR ? took * PAUSE_FACTOR : LOOK_INTERVAL;
 }
 
-void head_took(struct head *head, const struct job *job)
+void pg_scan_start_took(struct pg_scan_start *start, const struct job *job)
 {
-    if (job->priority < 0 || job->priority >= HEAD_PRIORITIES)
+    if (job->priority < 0 || job->priority >= SCAN_START_PRIORITIES)
         return;
-    head->behind[job->priority].known = true;
-    head->behind[job->priority].due = job->due;
-    head->behind[job->priority].seq = job->ref;
+    start->behind[job->priority].known = true;
+    start->behind[job->priority].due = job->due;
+    start->behind[job->priority].seq = job->ref;
 }
 
-void heads_forget(struct heads *heads)
+void pg_scan_starts_forget(struct pg_scan_starts *starts)
 {
-    for (size_t i = 0; i < heads->count; i++)
-        forget(&heads->items[i]);
+    for (size_t i = 0; i < starts->count; i++)
+        forget(&starts->items[i]);
 }
 
-void heads_done(struct heads *heads)
+void pg_scan_starts_done(struct pg_scan_starts *starts)
 {
-    free(heads->items);
-    *heads = (struct heads){0};
+    free(starts->items);
+    *starts = (struct pg_scan_starts){0};
 }

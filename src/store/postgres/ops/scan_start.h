@@ -16,42 +16,43 @@
 #include "base/base.h"
 #include "job/job.h"
 
-#define HEAD_PRIORITIES (JOB_PRIORITY_MAX + 1)
+#define SCAN_START_PRIORITIES (JOB_PRIORITY_MAX + 1)
 
-struct head {
+struct pg_scan_start {
     char queue[JOB_NAME_MAX + 1];
-    usec_t looked_at; /* the last scan from the very head; 0: has to be next */
+    usec_t looked_at; /* the last scan from the very start; 0: has to be next */
     usec_t pause;     /* until the next one, unless nothing is found otherwise */
     struct {
         bool known;
         usec_t due;
         int64_t seq;
-    } behind[HEAD_PRIORITIES];
+    } behind[SCAN_START_PRIORITIES];
 };
 
-struct heads {
-    struct head *items; /* owned */
+struct pg_scan_starts {
+    struct pg_scan_start *items; /* owned */
     size_t count;
 };
 
 /* The head of this queue, made if need be; NULL when out of memory. */
-struct head *heads_find(struct heads *heads, const char *queue) MUST_CHECK;
+struct pg_scan_start *pg_scan_starts_find(struct pg_scan_starts *starts,
+                                          const char *queue) MUST_CHECK;
 
 /* Whether the next scan shall start at the very head. */
-bool head_is_due(const struct head *head, usec_t now);
+bool pg_scan_start_is_due(const struct pg_scan_start *start, usec_t now);
 
 /* Whether one that found less than it was asked for shall go on from there. */
-bool head_may_look_again(const struct head *head, usec_t now);
+bool pg_scan_start_may_look_again(const struct pg_scan_start *start, usec_t now);
 
 /* A scan from the very head was made, in a call that took so long. */
-void head_looked(struct head *head, usec_t now, usec_t took);
+void pg_scan_start_looked(struct pg_scan_start *start, usec_t now, usec_t took);
 
 /* This job was taken; those before it were too, or somebody else has them. */
-void head_took(struct head *head, const struct job *job);
+void pg_scan_start_took(struct pg_scan_start *start, const struct job *job);
 
 /* The next scan starts at the very head. */
-void heads_forget(struct heads *heads);
+void pg_scan_starts_forget(struct pg_scan_starts *starts);
 
-void heads_done(struct heads *heads);
+void pg_scan_starts_done(struct pg_scan_starts *starts);
 
 #endif

@@ -7,11 +7,12 @@
 
 #include "base/base.h"
 #include "store/postgres/net/connection.h"
-#include "store/postgres/ops/queue_names.h"
 #include "store/postgres/net/statement.h"
+#include "store/postgres/ops/queue_names.h"
 
 /* `queues` has the names that the statement has been given. Wanted is NULL: nothing. */
-bool wanted_bind(struct postgres *postgres, const struct reservation *wanted, usec_t now,
-                 struct queue_names *queues, struct statement *call, struct error *err) MUST_CHECK;
+bool pg_wanted_bind(struct postgres *postgres, const struct reservation *wanted, usec_t now,
+                    struct pg_queue_names *queues, struct pg_statement *call,
+                    struct error *err) MUST_CHECK;
 
 #endif
