@@ -13,6 +13,8 @@
 #include "store/postgres/codec/spec.h"
 #include "store/postgres/net/connection.h"
 
+#include "postgres_functions.h"
+
 #include <string.h>
 
 #define SQL_MAX ((size_t)64 << 20)
@@ -40,11 +42,12 @@ static bool write_sql(struct postgres *postgres, struct buffer *sql, const struc
         !pg_connection_ensure(postgres, store_deadline(&postgres->base), err))
         return false;
     char *literal = PQescapeLiteral(postgres->conn, buffer_str(&specs), specs.length);
-    buffer_printf(
-        sql,
-        "SELECT answer(p), p.state, p.existed::int, p.updated::int FROM json_array_elements(%s)"
-        " s, LATERAL produce(json_populate_record(NULL::job_spec, s), %" PRId64 ", %zu) p",
-        literal, now, postgres->base.max_payload);
+    buffer_printf(sql,
+                  "SELECT answer" FUNCTIONS_SUFFIX "(p), p.state, p.existed::int, p.updated::int"
+                  " FROM json_array_elements(%s) s, LATERAL produce" FUNCTIONS_SUFFIX
+                  "(json_populate_record(NULL::job_spec" FUNCTIONS_SUFFIX ", s), %" PRId64
+                  ", %zu) p",
+                  literal, now, postgres->base.max_payload);
     PQfreemem(literal);
     return buffer_ok(sql, err);
 }

@@ -60,8 +60,7 @@ static void pg_close(struct store *store)
 
 static bool pg_schema(struct store *store, struct store_schema *schema_out, struct error *err)
 {
-    return pg_schema_read(pg_of(store), schema_out, err) &&
-           (schema_out->version == 0 || pg_schema_remark(pg_of(store), schema_out, err));
+    return pg_schema_look(pg_of(store), schema_out, err);
 }
 
 static bool pg_read_clock(struct store *store, usec_t *now_out, struct error *err)

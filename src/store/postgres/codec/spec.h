@@ -1,6 +1,6 @@
 /*
  * spec.h - jobs and settlements as JSON, for those that the server takes one by one: the types
- * job_spec and settlement_spec of schema/. The many that are plain go as arrays.
+ * job_spec and settlement_spec of functions/. The many that are plain go as arrays.
  */
 #ifndef POSTGRES_SPEC_H
 #define POSTGRES_SPEC_H

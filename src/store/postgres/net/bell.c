@@ -9,6 +9,7 @@
 #include "store/postgres/net/connection.h"
 #include "store/postgres/net/statement.h"
 #include "store/postgres/net/wire.h"
+#include "store/postgres/protocol.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -167,11 +168,12 @@ static bool listen_to_channel(struct postgres *postgres, struct error *err)
 }
 
 /* See arm() of the schema. Who never got a job has no reason to be patient. */
-static int patience_of(const struct pg_bell *bell)
+static enum pg_patience patience_of(const struct pg_bell *bell)
 {
     if (bell->looks >= LOOKS_MAX)
-        return 0;
-    return bell->producing_at != 0 && clock_boot() < bell->producing_at + GO_ON ? 2 : 1;
+        return PATIENCE_NONE;
+    return bell->producing_at != 0 && clock_boot() < bell->producing_at + GO_ON ? PATIENCE_MORE
+                                                                                : PATIENCE_SOME;
 }
 
 /* While somebody produces who does not ring, we look for ourselves. */
@@ -205,7 +207,7 @@ static bool arm(struct postgres *postgres, struct error *err)
     set_timer(bell, 0);
     if (!listen_once(postgres, err))
         return false;
-    pg_statement_int4(&lock, patience_of(bell));
+    pg_statement_int4(&lock, (int)patience_of(bell));
     if (!pg_statement_run(&lock, &answer, err))
         return false;
     if (!pg_answer_next(&answer))

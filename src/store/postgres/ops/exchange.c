@@ -16,18 +16,10 @@
 #include "store/postgres/ops/plain_acks.h"
 #include "store/postgres/ops/queue_names.h"
 #include "store/postgres/ops/wanted.h"
+#include "store/postgres/protocol.h"
 
 #include <assert.h>
 #include <string.h>
-
-/* What a row is about. */
-enum row_kind {
-    ROW_VERDICT = 0,
-    ROW_JOB = 1,
-    ROW_LIMIT = 2,
-    ROW_BELL = 3,
-    ROW_LOOKED = 4,
-};
 
 /* One call. */
 struct exchange {
@@ -161,7 +153,7 @@ static void read_verdict(const struct exchange *exchange, struct pg_answer *answ
 static bool read_row(struct exchange *exchange, struct pg_answer *answer, const char *pool,
                      usec_t took, struct error *err)
 {
-    enum row_kind kind = (enum row_kind)pg_answer_int(answer);
+    enum pg_row kind = (enum pg_row)pg_answer_int(answer);
 
     assert(exchange->wanted != NULL || kind == ROW_VERDICT || kind == ROW_BELL);
     switch (kind) {

@@ -1,6 +1,6 @@
 /*
  * ops.h - the operations of the PostgreSQL driver, by file. store/store.h says what each means;
- * what the server does is in schema/.
+ * what the server does is in functions/.
  */
 #ifndef POSTGRES_OPS_H
 #define POSTGRES_OPS_H

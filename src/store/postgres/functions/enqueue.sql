@@ -40,24 +40,24 @@ DECLARE
 BEGIN
     twin := hold(twin.seq);
     st := merge(twin, newcomer, spec.update_flags);
-    IF merge_moves(twin.due, newcomer.due, spec.update_flags) AND st.state <> 2 THEN
+    IF merge_moves(twin.due, newcomer.due, spec.update_flags) AND st.state <> :JOB_BLOCKED THEN
         st.state := state_when_due(st.due, now_);
     END IF;
-    IF spec.update_flags & 1 <> 0 THEN
+    IF spec.update_flags & :KEYED_PAYLOAD <> 0 THEN
         UPDATE job SET encoding = spec.encoding, payload = spec.payload WHERE seq = st.seq;
     END IF;
     PERFORM place_remove(twin);
     st.aside := NULL; -- who meets it next sees whether it can be run now
     -- A blocked one is still to be merged into the running one: what its own enqueue asked for must
     -- not be lost because a later one asked for less.
-    PERFORM write_merge(st, CASE WHEN twin.state = 2
+    PERFORM write_merge(st, CASE WHEN twin.state = :JOB_BLOCKED
         THEN flags_join(twin.update_flags, spec.update_flags) ELSE spec.update_flags END);
     PERFORM place_add(st);
     RETURN st.state;
 END $$;
 
 CREATE FUNCTION answer_existing(id_ uuid) RETURNS enqueued LANGUAGE sql STABLE AS $$
-    SELECT id_, coalesce(state_of(id_), 5::smallint), true, false, NULL;
+    SELECT id_, coalesce(state_of(id_), :JOB_DONE::smallint), true, false, NULL;
 $$;
 
 CREATE FUNCTION enqueue_new(spec job_spec, st standing, twins keyed, now_ bigint)
@@ -68,8 +68,9 @@ BEGIN
         payload)
     VALUES (st.id, st.queue_id, st.type, spec.encoding, st.priority, st.due, st.run_at, st.timeout,
         st.max_attempts, st.max_stalls, st.attempts, st.stalls, 0, now_, st.key,
-        CASE WHEN st.key IS NULL THEN nullif(st.update_flags & ~31, 0) ELSE st.update_flags END, spec.idempotency_key,
-        spec.payload)
+        CASE WHEN st.key IS NULL THEN nullif(st.update_flags & ~:KEYED_FLAGS, 0)
+            ELSE st.update_flags END,
+        spec.idempotency_key, spec.payload)
     ON CONFLICT (id) DO NOTHING RETURNING seq INTO st.seq;
     IF NOT FOUND THEN
         DELETE FROM idempotency WHERE queue_id = st.queue_id AND key = spec.idempotency_key
@@ -77,7 +78,8 @@ BEGIN
         PERFORM let_go(st);
         RETURN answer_existing(spec.id);
     END IF;
-    st.state := CASE WHEN twins.running IS NOT NULL THEN 2 ELSE state_when_due(st.due, now_) END;
+    st.state := CASE WHEN twins.running IS NOT NULL THEN :JOB_BLOCKED
+        ELSE state_when_due(st.due, now_) END;
     PERFORM place_add(st);
     IF st.key IS NOT NULL THEN
         twins.waiting := st.seq;
@@ -88,8 +90,9 @@ END $$;
 
 CREATE FUNCTION key_conflict(spec job_spec, twin standing) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT format('key ''%s'' of queue ''%s'' %s with type ''%s'': a job of type ''%s'' cannot %s',
-        spec.key, spec.queue, CASE WHEN twin.state = 3 THEN 'runs' ELSE 'waits' END, twin.type,
-        spec.type, CASE WHEN twin.state = 3 THEN 'wait for it' ELSE 'update it' END);
+        spec.key, spec.queue, CASE WHEN twin.state = :JOB_RUNNING THEN 'runs' ELSE 'waits' END,
+        twin.type, spec.type,
+        CASE WHEN twin.state = :JOB_RUNNING THEN 'wait for it' ELSE 'update it' END);
 $$;
 
 -- One job.
@@ -133,7 +136,7 @@ BEGIN
         IF twin.type <> spec.type THEN
             RETURN (NULL, NULL, false, false, key_conflict(spec, twin))::enqueued;
         END IF;
-        IF twin.state <> 3 THEN
+        IF twin.state <> :JOB_RUNNING THEN
             state_ := update_waiting(twin, spec, st, now_);
             UPDATE idempotency SET id = twin.id
             WHERE queue_id = queue_id_ AND key = spec.idempotency_key;
@@ -142,6 +145,8 @@ BEGIN
     END IF;
     RETURN enqueue_new(spec, st, twins, now_);
 END $$;
+
+-- ---- several ----
 
 -- Which of several a sentence is about.
 CREATE FUNCTION item_label(n bigint, total int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
@@ -233,7 +238,7 @@ BEGIN
         SELECT a.queue_id, a.priority, a.due, a.seq, false, a.traces FROM added a WHERE a.due <= now_
     ), postponed AS (
         INSERT INTO waiting (state, due, seq, queue_id)
-        SELECT 0, a.due, a.seq, a.queue_id FROM added a WHERE a.due > now_
+        SELECT :JOB_SCHEDULED, a.due, a.seq, a.queue_id FROM added a WHERE a.due > now_
     )
     SELECT array_agg(a.id), sum((a.due > now_)::int), array_agg(a.queue_id) FILTER (WHERE several),
         array_agg((a.due > now_)::int) FILTER (WHERE several)
@@ -249,11 +254,13 @@ BEGIN
     IF cardinality(fresh) = cardinality(ids) THEN
         RETURN;
     END IF;
-    RETURN QUERY SELECT g.place::int, coalesce(state_of(g.id), 5::smallint) FROM (
+    RETURN QUERY SELECT g.place::int, coalesce(state_of(g.id), :JOB_DONE::smallint) FROM (
         SELECT u.id, u.place, row_number() OVER (PARTITION BY u.id ORDER BY u.place) AS nth
         FROM unnest(ids) WITH ORDINALITY u (id, place)) g
     WHERE g.nth > 1 OR fresh IS NULL OR g.id <> ALL (fresh);
 END $$;
+
+-- ---- by the clock ----
 
 -- By a pool's scheduler, which waits for nobody: a key or a record that a transaction holds is a
 -- conflict like another one's type, and the slot is tried again.

@@ -9,16 +9,15 @@ CREATE TYPE settlement_spec AS (
     aside smallint, aside_since bigint
 );
 
--- The codes of <taskharbor/error.h>: 0 ok, 2 unavailable, 4 not_found, 5 not_running, 6 lease_expired,
--- 7 lease_mismatch, 8 conflict.
+-- As lease_check() of job/lease.c says.
 CREATE FUNCTION lease_check(st standing, token_ bytea, now_ bigint) RETURNS int
 LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE
-        WHEN st IS NULL OR st.seq IS NULL THEN 4
-        WHEN st.state IS DISTINCT FROM 3 THEN 5
-        WHEN st.expires_at <= now_ THEN 6
-        WHEN st.token <> token_ THEN 7
-        ELSE 0
+        WHEN st IS NULL OR st.seq IS NULL THEN :TH_E_NOT_FOUND
+        WHEN st.state IS DISTINCT FROM :JOB_RUNNING THEN :TH_E_NOT_RUNNING
+        WHEN st.expires_at <= now_ THEN :TH_E_LEASE_EXPIRED
+        WHEN st.token <> token_ THEN :TH_E_LEASE_MISMATCH
+        ELSE :TH_OK
     END;
 $$;
 
@@ -26,13 +25,8 @@ $$;
 -- not seen yet that it was set back would take what somebody else has just been given.
 CREATE FUNCTION over_at(now_ bigint, clocked boolean) RETURNS bigint LANGUAGE sql VOLATILE AS $$
     SELECT CASE WHEN clocked
-        THEN least(now_, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) ELSE now_ END;
-$$;
-
--- By the ref of a reserved job, when it still is that job's; otherwise by id.
-CREATE FUNCTION seq_by_ref(ref_ bigint, id_ uuid) RETURNS bigint LANGUAGE sql STABLE AS $$
-    SELECT coalesce((SELECT seq FROM job WHERE seq = ref_ AND id = id_),
-        (SELECT seq FROM job WHERE id = id_));
+        THEN least(now_, (extract(epoch FROM clock_timestamp()) * :USEC_PER_SEC)::bigint)
+        ELSE now_ END;
 $$;
 
 CREATE FUNCTION write_told(seq_ bigint, percent smallint, text_ bytea, result_ bytea, output_ bytea)
@@ -52,7 +46,7 @@ RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     r run;
 BEGIN
-    IF s.kind IN (1, 2) THEN
+    IF s.kind IN (:SETTLE_RETRY, :SETTLE_FAIL) THEN
         INSERT INTO detail (seq, last_error, failed_at, reason, exit_code, signal)
         VALUES (st.seq, s.error, now_, s.reason, s.exit_code, s.signal)
         ON CONFLICT (seq) DO UPDATE SET last_error = excluded.last_error,
@@ -62,7 +56,7 @@ BEGIN
     IF s.result IS NOT NULL OR s.output IS NOT NULL OR s.progress_percent IS NOT NULL THEN
         PERFORM write_told(st.seq, s.progress_percent, s.progress_text, s.result, s.output);
     END IF;
-    IF s.has_run AND s.kind <> 0 THEN
+    IF s.has_run AND s.kind <> :SETTLE_ACK THEN
         r.outcome := outcome_;
         r.worker := s.worker;
         r.started_at := s.started_at;
@@ -79,36 +73,37 @@ END $$;
 
 -- Of enum run_outcome, for a kind of settlement that is no end as cancelled.
 CREATE FUNCTION outcome_of(kind int) RETURNS int LANGUAGE sql IMMUTABLE AS $$
-    SELECT CASE WHEN kind = 6 THEN 3 ELSE kind END;
+    SELECT CASE WHEN kind = :SETTLE_ASIDE THEN :RUN_RELEASED ELSE kind END;
 $$;
 
 CREATE FUNCTION settle_end(st standing, s settlement_spec, state_ int, now_ bigint)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM leave_ended(st, state_, now_, s.kind);
-    IF state_ = 5 AND s.forget THEN
+    IF state_ = :JOB_DONE AND s.forget THEN
         PERFORM forget(st.seq);
         RETURN;
     END IF;
-    IF state_ = 5 AND s.has_run THEN
+    IF state_ = :JOB_DONE AND s.has_run THEN
         UPDATE ended SET wall = s.wall, user_time = s.user_time, system_time = s.system_time,
             max_rss_kb = s.max_rss_kb, exit_code = s.exit_code
         WHERE seq = st.seq;
     END IF;
-    PERFORM write_traces(st, s, CASE WHEN state_ = 7 THEN 5 ELSE s.kind END, now_);
+    PERFORM write_traces(st, s,
+        CASE WHEN state_ = :JOB_CANCELLED THEN :RUN_CANCELLED ELSE s.kind END, now_);
 END $$;
 
 CREATE FUNCTION settle_return(st standing, s settlement_spec, later smallint, now_ bigint)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    state_ smallint := 1;
+    state_ smallint := :JOB_READY;
 BEGIN
     PERFORM write_traces(st, s, outcome_of(s.kind), now_);
-    IF s.kind = 6 THEN
+    IF s.kind = :SETTLE_ASIDE THEN
         st.aside := s.aside;
         st.aside_since := s.aside_since;
         st.aside_error := s.error;
-    ELSIF s.kind <> 3 THEN
+    ELSIF s.kind <> :SETTLE_RELEASE THEN
         st.run_at := s.run_at;
         st.due := coalesce(s.run_at, now_);
         IF st.due > now_ THEN
@@ -136,35 +131,35 @@ BEGIN
     END;
 END $$;
 
--- One settlement; the answer is its verdict. Kinds: 0 ack, 1 retry, 2 fail, 3 release, 4 snooze,
--- 5 cancel, 6 aside. Nothing is changed, and nothing waited for, when somebody else has the job or its key now:
--- that is unavailable, and is tried again.
+-- One settlement; the answer is its verdict. Nothing is changed, and nothing waited for, when somebody
+-- else has the job or its key now: that is unavailable, and is tried again.
 CREATE FUNCTION settle_one(s settlement_spec, now_ bigint) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     seq_ bigint := seq_by_ref(s.ref, s.job);
     st standing := standing_of(seq_);
     -- What was never started is given back by its token alone, also after the end of its lease.
-    as_of bigint := CASE WHEN s.kind IN (3, 6) AND NOT s.has_run THEN 0 ELSE now_ END;
+    as_of bigint := CASE WHEN s.kind IN (:SETTLE_RELEASE, :SETTLE_ASIDE) AND NOT s.has_run THEN 0
+        ELSE now_ END;
     verdict int;
 BEGIN
-    IF st.state > 4 AND st.ended_by = s.kind AND st.token = s.token THEN
-        RETURN 0;
+    IF st.state >= :JOB_DONE AND st.ended_by = s.kind AND st.token = s.token THEN
+        RETURN :TH_OK;
     END IF;
     verdict := lease_check(st, s.token, as_of);
-    IF verdict <> 0 THEN
+    IF verdict <> :TH_OK THEN
         RETURN verdict;
     END IF;
     IF NOT seize(st, false) THEN
-        RETURN 2;
+        RETURN :TH_E_UNAVAILABLE;
     END IF;
     st := standing_of(seq_);
     verdict := lease_check(st, s.token, as_of);
-    IF verdict <> 0 THEN
+    IF verdict <> :TH_OK THEN
         RETURN verdict;
     END IF;
-    IF s.kind = 2 AND st.cancel_requested_at IS NULL AND (s.on_dead).id IS NOT NULL
+    IF s.kind = :SETTLE_FAIL AND st.cancel_requested_at IS NULL AND (s.on_dead).id IS NOT NULL
         AND NOT enqueue_at_once(s.on_dead, now_) THEN
-        RETURN 2;
+        RETURN :TH_E_UNAVAILABLE;
     END IF;
     IF s.counts THEN
         st.attempts := st.attempts + 1;
@@ -173,23 +168,24 @@ BEGIN
         st.worker := coalesce(s.worker, st.worker);
         st.started_at := coalesce(s.started_at, st.started_at);
     END IF;
-    IF s.kind = 0 OR s.counts THEN
+    IF s.kind = :SETTLE_ACK OR s.counts THEN
         INSERT INTO counted (queue_id, done_total, failed_total)
-        VALUES (st.queue_id, (s.kind = 0)::int, s.counts::int);
+        VALUES (st.queue_id, (s.kind = :SETTLE_ACK)::int, s.counts::int);
     END IF;
-    IF st.cancel_requested_at IS NOT NULL AND s.kind <> 0 THEN
+    IF st.cancel_requested_at IS NOT NULL AND s.kind <> :SETTLE_ACK THEN
         s.reason := NULL;
-        PERFORM settle_end(st, s, 7, now_);
-    ELSIF s.kind = 0 THEN
-        PERFORM settle_end(st, s, 5, now_);
-    ELSIF s.kind = 2 THEN
-        PERFORM settle_end(st, s, 6, now_);
-    ELSIF s.kind = 5 THEN
-        PERFORM settle_end(st, s, 7, now_);
+        PERFORM settle_end(st, s, :JOB_CANCELLED, now_);
+    ELSIF s.kind = :SETTLE_ACK THEN
+        PERFORM settle_end(st, s, :JOB_DONE, now_);
+    ELSIF s.kind = :SETTLE_FAIL THEN
+        PERFORM settle_end(st, s, :JOB_DEAD, now_);
+    ELSIF s.kind = :SETTLE_CANCEL THEN
+        PERFORM settle_end(st, s, :JOB_CANCELLED, now_);
     ELSE
-        PERFORM settle_return(st, s, CASE WHEN s.kind = 1 THEN 4 ELSE 0 END::smallint, now_);
+        PERFORM settle_return(st, s,
+            CASE WHEN s.kind = :SETTLE_RETRY THEN :JOB_RETRY ELSE :JOB_SCHEDULED END::smallint, now_);
     END IF;
-    RETURN 0;
+    RETURN :TH_OK;
 END $$;
 
 -- ---- many at once ----
@@ -206,11 +202,16 @@ CREATE TYPE held_settlement AS (
 CREATE FUNCTION seize_many(specs settlement_spec[], now_ bigint) RETURNS held_settlement[]
 LANGUAGE sql AS $$
     SELECT array_agg(ROW(u.s, j.seq, j.queue_id, CASE
-            WHEN (u.s).kind = 0 THEN 5 WHEN (u.s).kind = 2 THEN 6 WHEN (u.s).kind = 5 THEN 7
-            WHEN (u.s).kind IN (3, 6) OR coalesce((u.s).run_at, now_) <= now_ THEN 1
-            WHEN (u.s).kind = 1 THEN 4 ELSE 0 END,
-        j.priority, CASE WHEN (u.s).kind IN (3, 6) THEN j.due ELSE coalesce((u.s).run_at, now_) END,
-        CASE WHEN (u.s).kind IN (3, 6) THEN j.run_at ELSE (u.s).run_at END,
+            WHEN (u.s).kind = :SETTLE_ACK THEN :JOB_DONE
+            WHEN (u.s).kind = :SETTLE_FAIL THEN :JOB_DEAD
+            WHEN (u.s).kind = :SETTLE_CANCEL THEN :JOB_CANCELLED
+            WHEN (u.s).kind IN (:SETTLE_RELEASE, :SETTLE_ASIDE)
+                OR coalesce((u.s).run_at, now_) <= now_ THEN :JOB_READY
+            WHEN (u.s).kind = :SETTLE_RETRY THEN :JOB_RETRY ELSE :JOB_SCHEDULED END,
+        j.priority, CASE WHEN (u.s).kind IN (:SETTLE_RELEASE, :SETTLE_ASIDE) THEN j.due
+            ELSE coalesce((u.s).run_at, now_) END,
+        CASE WHEN (u.s).kind IN (:SETTLE_RELEASE, :SETTLE_ASIDE) THEN j.run_at
+            ELSE (u.s).run_at END,
         j.attempts + (u.s).counts::int, j.stalls, l.execution, l.pool,
         CASE WHEN (u.s).has_run THEN coalesce((u.s).worker, l.worker) ELSE l.worker END,
         CASE WHEN (u.s).has_run THEN coalesce((u.s).started_at, l.started_at)
@@ -228,7 +229,7 @@ $$;
 CREATE FUNCTION write_many_traces(held held_settlement[], now_ bigint) RETURNS void LANGUAGE sql AS $$
     INSERT INTO detail AS d (seq, last_error, failed_at, reason, exit_code, signal)
     SELECT h.seq, (h.s).error, now_, (h.s).reason, (h.s).exit_code, (h.s).signal
-    FROM unnest(held) h WHERE (h.s).kind IN (1, 2)
+    FROM unnest(held) h WHERE (h.s).kind IN (:SETTLE_RETRY, :SETTLE_FAIL)
     ON CONFLICT (seq) DO UPDATE SET last_error = excluded.last_error,
         failed_at = excluded.failed_at, reason = excluded.reason,
         exit_code = excluded.exit_code, signal = excluded.signal;
@@ -246,22 +247,23 @@ CREATE FUNCTION write_many_traces(held held_settlement[], now_ bigint) RETURNS v
     SELECT h.seq, h.executions, outcome_of((h.s).kind), h.pool, (h.s).worker, (h.s).started_at, (h.s).wall,
         (h.s).user_time, (h.s).system_time, (h.s).max_rss_kb, (h.s).exit_code, (h.s).signal,
         (h.s).run_error
-    FROM unnest(held) h WHERE (h.s).has_run AND (h.s).kind <> 0
+    FROM unnest(held) h WHERE (h.s).has_run AND (h.s).kind <> :SETTLE_ACK
     ON CONFLICT (seq, execution) DO NOTHING;
     DELETE FROM run r USING unnest(held) h
-    WHERE h.executions > 10 AND r.seq = h.seq AND r.execution <= h.executions - 10;
+    WHERE h.executions > :JOB_RUNS_KEPT AND r.seq = h.seq
+        AND r.execution <= h.executions - :JOB_RUNS_KEPT;
 $$;
 
 CREATE FUNCTION count_many(held held_settlement[]) RETURNS void LANGUAGE sql AS $$
     INSERT INTO counted (queue_id, running, scheduled, ready, retry, done, dead, cancelled,
         no_handler, cannot_start, done_total, failed_total)
-    SELECT h.queue_id, -count(*), nullif(sum((h.state = 0)::int), 0),
-        nullif(sum((h.state = 1)::int), 0), nullif(sum((h.state = 4)::int), 0),
-        nullif(sum((h.state = 5 AND NOT (h.s).forget)::int), 0),
-        nullif(sum((h.state = 6)::int), 0), nullif(sum((h.state = 7)::int), 0),
-        nullif(sum(((h.s).kind = 6 AND (h.s).aside = 1)::int), 0),
-        nullif(sum(((h.s).kind = 6 AND (h.s).aside = 2)::int), 0),
-        nullif(sum((h.state = 5)::int), 0), nullif(sum((h.s).counts::int), 0)
+    SELECT h.queue_id, -count(*), nullif(sum((h.state = :JOB_SCHEDULED)::int), 0),
+        nullif(sum((h.state = :JOB_READY)::int), 0), nullif(sum((h.state = :JOB_RETRY)::int), 0),
+        nullif(sum((h.state = :JOB_DONE AND NOT (h.s).forget)::int), 0),
+        nullif(sum((h.state = :JOB_DEAD)::int), 0), nullif(sum((h.state = :JOB_CANCELLED)::int), 0),
+        nullif(sum(((h.s).kind = :SETTLE_ASIDE AND (h.s).aside = :ASIDE_NO_HANDLER)::int), 0),
+        nullif(sum(((h.s).kind = :SETTLE_ASIDE AND (h.s).aside = :ASIDE_CANNOT_START)::int), 0),
+        nullif(sum((h.state = :JOB_DONE)::int), 0), nullif(sum((h.s).counts::int), 0)
     FROM unnest(held) h GROUP BY h.queue_id;
 $$;
 
@@ -277,8 +279,8 @@ BEGIN
         RETURN '{}';
     END IF;
     DELETE FROM lease l USING unnest(all_) h WHERE l.queue_id = h.queue_id AND l.seq = h.seq;
-    SELECT array_agg(h) FILTER (WHERE NOT (h.state = 5 AND (h.s).forget)),
-        array_agg(h.seq) FILTER (WHERE h.state = 5 AND (h.s).forget)
+    SELECT array_agg(h) FILTER (WHERE NOT (h.state = :JOB_DONE AND (h.s).forget)),
+        array_agg(h.seq) FILTER (WHERE h.state = :JOB_DONE AND (h.s).forget)
     INTO held, forgotten FROM unnest(all_) h;
     IF forgotten IS NOT NULL THEN
         DELETE FROM detail WHERE seq = ANY (forgotten);
@@ -292,121 +294,23 @@ BEGIN
         (h.s).kind, h.pool, h.worker, h.started_at, e.wall, e.user_time, e.system_time,
         e.max_rss_kb, e.exit_code
     FROM unnest(held) h LEFT JOIN LATERAL (SELECT (h.s).wall, (h.s).user_time, (h.s).system_time,
-        (h.s).max_rss_kb, (h.s).exit_code WHERE h.state = 5 AND (h.s).has_run) e ON true
-    WHERE h.state > 4;
+        (h.s).max_rss_kb, (h.s).exit_code WHERE h.state = :JOB_DONE AND (h.s).has_run) e ON true
+    WHERE h.state >= :JOB_DONE;
     UPDATE job SET due = h.due, run_at = h.run_at, attempts = h.attempts, stalls = h.stalls,
         executions = h.executions
-    FROM unnest(held) h WHERE h.state < 5 AND job.seq = h.seq;
+    FROM unnest(held) h WHERE h.state < :JOB_DONE AND job.seq = h.seq;
     INSERT INTO waiting (state, due, seq, queue_id)
-    SELECT h.state, h.due, h.seq, h.queue_id FROM unnest(held) h WHERE h.state IN (0, 4);
+    SELECT h.state, h.due, h.seq, h.queue_id FROM unnest(held) h WHERE h.state IN (:JOB_SCHEDULED, :JOB_RETRY);
     INSERT INTO ready (queue_id, priority, due, seq, keyed, traces)
     SELECT h.queue_id, h.priority, h.due, h.seq, false, true FROM unnest(held) h
-    WHERE h.state = 1 AND (h.s).kind <> 6;
+    WHERE h.state = :JOB_READY AND (h.s).kind <> :SETTLE_ASIDE;
     IF FOUND THEN
         PERFORM ring_later();
     END IF;
     INSERT INTO aside (seq, queue_id, why, type, priority, due, since, error)
     SELECT h.seq, h.queue_id, (h.s).aside, j.type, h.priority, h.due, (h.s).aside_since, (h.s).error
     FROM unnest(held) h CROSS JOIN LATERAL (SELECT type FROM job WHERE seq = h.seq OFFSET 0) j
-    WHERE (h.s).kind = 6;
+    WHERE (h.s).kind = :SETTLE_ASIDE;
     PERFORM count_many(all_);
     RETURN ARRAY(SELECT (h.s).n FROM unnest(all_) h);
-END $$;
-
--- ---- leases that ran out ----
-
--- Ready again at its old place with one stall more; or cancelled, if that was asked for. False when it
--- is not to be taken back, NULL when somebody else has it or its key now.
-CREATE FUNCTION take_back(queue_id_ int, seq_ bigint, now_ bigint) RETURNS boolean
-LANGUAGE plpgsql AS $$
-DECLARE
-    st standing := standing_of(seq_);
-    r run;
-BEGIN
-    IF st.seq IS NULL THEN
-        PERFORM drop_lease(queue_id_, seq_);
-        RETURN true;
-    END IF;
-    IF NOT seize(st, true) THEN
-        PERFORM let_go(st);
-        RETURN NULL;
-    END IF;
-    st := standing_of(seq_);
-    IF st.state <> 3 OR st.expires_at > now_ THEN
-        PERFORM let_go(st);
-        RETURN false;
-    END IF;
-    r.outcome := 6;
-    r.worker := st.worker;
-    r.started_at := st.started_at;
-    r.wall := now_ - st.started_at;
-    r.user_time := 0;
-    r.system_time := 0;
-    r.max_rss_kb := 0;
-    PERFORM record_run(st, r);
-    st.stalls := st.stalls + 1;
-    IF st.cancel_requested_at IS NOT NULL THEN
-        PERFORM leave_ended(st, 7, now_, NULL);
-    ELSE
-        st.run_at := NULL;
-        PERFORM leave_returned(st, 1::smallint, now_);
-    END IF;
-    RETURN true;
-END $$;
-
--- At most limit_ leases of one queue, which the caller has locked alone. What somebody else holds is
--- looked at again a little later.
-CREATE FUNCTION reclaim_queue(queue_id_ int, now_ bigint, limit_ bigint) RETURNS bigint
-LANGUAGE plpgsql AS $$
-DECLARE
-    moved bigint := 0;
-    passed boolean := false;
-    is_over boolean;
-    next_ bigint;
-    seq_ bigint;
-BEGIN
-    FOR seq_ IN SELECT seq FROM lease WHERE queue_id = queue_id_ AND expires_at <= now_ ORDER BY seq
-    LOOP
-        EXIT WHEN moved >= limit_;
-        is_over := take_back(queue_id_, seq_, now_);
-        moved := moved + coalesce(is_over, false)::int;
-        passed := passed OR is_over IS NULL;
-    END LOOP;
-    SELECT min(expires_at) INTO next_ FROM lease
-    WHERE queue_id = queue_id_ AND (moved >= limit_ OR expires_at > now_);
-    IF passed THEN
-        next_ := least(next_, now_ + 200000);
-    END IF;
-    UPDATE queue SET next_expiry = next_ WHERE queue_id = queue_id_;
-    RETURN moved;
-END $$;
-
--- Of the queues whose leases have ended, those that somebody waits for: the bell has to ring.
-CREATE FUNCTION announce_room(queue_ids int[]) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM FROM queue WHERE queue_id = ANY (queue_ids) AND awaited
-    ORDER BY queue_id FOR NO KEY UPDATE;
-    IF FOUND THEN
-        UPDATE queue SET awaited = false WHERE queue_id = ANY (queue_ids) AND awaited;
-        PERFORM ring_later();
-    END IF;
-END $$;
-
-CREATE FUNCTION reclaim(now_ bigint, limit_ bigint, clocked boolean) RETURNS bigint
-LANGUAGE plpgsql AS $$
-DECLARE
-    over_ bigint := over_at(now_, clocked);
-    queue_ids int[] := ARRAY(
-        SELECT queue_id FROM queue WHERE next_expiry <= over_ ORDER BY queue_id);
-    moved bigint := 0;
-BEGIN
-    FOR i IN 1..cardinality(queue_ids) LOOP
-        PERFORM queue_lock(queue_ids[i], true);
-    END LOOP;
-    FOR i IN 1..cardinality(queue_ids) LOOP
-        EXIT WHEN moved >= limit_;
-        moved := moved + reclaim_queue(queue_ids[i], over_, limit_ - moved);
-        PERFORM announce_room(ARRAY[queue_ids[i]]);
-    END LOOP;
-    RETURN moved;
 END $$;

@@ -1,6 +1,6 @@
 -- What a producer may say: the checks of job_validate() in job/job.c and of client/enqueue.c, in their
 -- order and their words. Each answers the sentence that refuses, or NULL. None of them raises: see
--- answer() in 008_enqueue.sql. Those in SQL are inlined by the planner, so that many jobs are checked
+-- answer() in offer.sql. Those in SQL are inlined by the planner, so that many jobs are checked
 -- as fast as they are stored.
 
 -- Printable ASCII as it is, any other byte as \xNN; cut with "..." when longer.
@@ -28,14 +28,14 @@ RETURN text_ IS NULL OR text_ ~ '^[ \t\n\v\f\r]*$';
 
 CREATE FUNCTION check_name(field text, name_ text) RETURNS text LANGUAGE sql STABLE
 RETURN CASE
-    WHEN length(name_) BETWEEN 1 AND 128 AND name_ !~ '[^A-Za-z0-9_.:-]' THEN NULL
+    WHEN length(name_) BETWEEN 1 AND :JOB_NAME_MAX AND name_ !~ '[^A-Za-z0-9_.:-]' THEN NULL
     WHEN is_blank(name_) THEN
-        format('%s is blank: use 1 to 128 of A-Z a-z 0-9 _ . : -', field)
+        format('%s is blank: use 1 to :JOB_NAME_MAX of A-Z a-z 0-9 _ . : -', field)
     WHEN name_ ~ '[^A-Za-z0-9_.:-]' THEN
-        format('%s ''%s'' has a character that is not allowed: use 1 to 128 of A-Z a-z 0-9 _ . : -',
-            field, excerpt(name_))
+        format('%s ''%s'' has a character that is not allowed: '
+            'use 1 to :JOB_NAME_MAX of A-Z a-z 0-9 _ . : -', field, excerpt(name_))
     ELSE
-        format('%s ''%s'' is %s characters long: use 1 to 128 of A-Z a-z 0-9 _ . : -', field,
+        format('%s ''%s'' is %s characters long: use 1 to :JOB_NAME_MAX of A-Z a-z 0-9 _ . : -', field,
             excerpt(name_), length(name_))
 END;
 
@@ -52,18 +52,18 @@ CREATE FUNCTION check_key(field text, key_ text) RETURNS text LANGUAGE sql STABL
 RETURN CASE
     WHEN key_ IS NULL THEN NULL
     WHEN is_blank(key_) THEN
-        format('%s is blank: use 1 to 256 bytes of UTF-8, or leave it out', field)
-    WHEN octet_length(convert_to(key_, 'UTF8')) > 256 THEN
-        format('%s is %s bytes long: use 1 to 256 bytes of UTF-8, or leave it out', field,
+        format('%s is blank: use 1 to :JOB_KEY_MAX bytes of UTF-8, or leave it out', field)
+    WHEN octet_length(convert_to(key_, 'UTF8')) > :JOB_KEY_MAX THEN
+        format('%s is %s bytes long: use 1 to :JOB_KEY_MAX bytes of UTF-8, or leave it out', field,
             octet_length(convert_to(key_, 'UTF8')))
 END;
 
 -- Nobody means a time so long ago, but many take seconds for milliseconds.
 CREATE FUNCTION check_run_at(run_at bigint) RETURNS text LANGUAGE sql STABLE
 RETURN CASE
-    WHEN run_at >= 0 AND run_at < 946684800000000 THEN
+    WHEN run_at >= 0 AND run_at < :TIMESTAMP_2000 THEN
         'run_at is before the year 2000 (as a number it is microseconds since 1970)'
-    ELSE check_range('run_at', run_at, 253402300799999999, 'the years 2000 to 9999')
+    ELSE check_range('run_at', run_at, :TIMESTAMP_MAX, 'the years 2000 to 9999')
 END;
 
 CREATE FUNCTION check_payload(size bigint, max_payload bigint) RETURNS text LANGUAGE sql STABLE
@@ -81,19 +81,19 @@ RETURN coalesce(
     check_name('type', type),
     check_name('queue', queue),
     check_payload(size, max_payload),
-    check_range('priority', priority, 9, '0 to 9'),
+    check_range('priority', priority, :JOB_PRIORITY_MAX, '0 to :JOB_PRIORITY_MAX'),
     check_run_at(run_at),
-    check_range('timeout', timeout, 31536000000000, '0 to 365d'),
-    check_range('max_attempts', max_attempts, 1000000, '0 to 1000000'),
-    check_range('max_stalls', max_stalls, 1000000, '0 to 1000000'),
-    check_range('attempts', attempts, 1000000, '0 to 1000000'),
-    check_range('stalls', stalls, 1000000, '0 to 1000000'),
+    check_range('timeout', timeout, :JOB_TIMEOUT_MAX, '0 to 365d'),
+    check_range('max_attempts', max_attempts, :JOB_COUNT_MAX, '0 to :JOB_COUNT_MAX'),
+    check_range('max_stalls', max_stalls, :JOB_COUNT_MAX, '0 to :JOB_COUNT_MAX'),
+    check_range('attempts', attempts, :JOB_COUNT_MAX, '0 to :JOB_COUNT_MAX'),
+    check_range('stalls', stalls, :JOB_COUNT_MAX, '0 to :JOB_COUNT_MAX'),
     check_within('attempts', attempts, max_attempts),
     check_within('stalls', stalls, max_stalls),
     check_key('key', key),
     check_key('idempotency_key', idempotency_key),
     CASE WHEN idempotency_key IS NOT NULL THEN check_range('idempotency_expires',
-        idempotency_expires, 253402300799999999, 'the years 1970 to 9999') END);
+        idempotency_expires, :TIMESTAMP_MAX, 'the years 1970 to 9999') END);
 
 CREATE FUNCTION check_job(spec job_spec, max_payload bigint) RETURNS text LANGUAGE sql STABLE
 RETURN check_fields(spec.id, spec.queue, spec.type, octet_length(spec.payload), spec.priority,
@@ -109,7 +109,7 @@ DECLARE
 BEGIN
     FOR i IN 1..length(brackets) LOOP
         depth := depth + CASE WHEN substr(brackets, i, 1) IN ('[', '{') THEN 1 ELSE -1 END;
-        IF depth > 128 THEN
+        IF depth > :JSON_DEPTH_MAX THEN
             RETURN true;
         END IF;
     END LOOP;
@@ -123,12 +123,13 @@ BEGIN
     RETURN payload_ ~ '\\u[dD][89a-fA-F]';
 END $$;
 
--- What the type json lets through and src/base/json_scan.c does not: more than 128 levels, and halves of
--- surrogate pairs. Most payloads have too few brackets for the one and no \u for the other.
+-- What the type json lets through and src/base/json_scan.c does not: more than JSON_DEPTH_MAX levels,
+-- and halves of surrogate pairs. Most payloads have too few brackets for the one and no \u for the other.
 CREATE FUNCTION check_nesting(payload_ text) RETURNS text LANGUAGE sql IMMUTABLE
-RETURN CASE WHEN length(payload_) > 256
-    AND length(payload_) - length(translate(payload_, '[{', '')) > 128 AND is_too_deep(payload_) THEN
-    'payload is not JSON: nested deeper than 128 levels (use raw for other bytes)' END;
+RETURN CASE WHEN length(payload_) > 2 * :JSON_DEPTH_MAX
+    AND length(payload_) - length(translate(payload_, '[{', '')) > :JSON_DEPTH_MAX
+    AND is_too_deep(payload_) THEN
+    'payload is not JSON: nested deeper than :JSON_DEPTH_MAX levels (use raw for other bytes)' END;
 
 CREATE FUNCTION check_pairs(payload_ text) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN strpos(payload_, '\u') > 0 AND has_half_a_pair(payload_) THEN

@@ -1,17 +1,5 @@
--- Many jobs in one call, all of them or none:
---
---     SELECT * FROM taskharbor.enqueue_many('[{"type": "email:send", "payload": {"to": "ada"}}, …]');
---
--- They are read, checked and, unless one of them has a key of either kind, stored set-wise.
-
-CREATE FUNCTION state_words() RETURNS text[] LANGUAGE sql IMMUTABLE
-RETURN ARRAY['scheduled', 'ready', 'blocked', 'running', 'retry', 'done', 'dead', 'cancelled'];
-
-CREATE FUNCTION state_word(state smallint) RETURNS text LANGUAGE sql IMMUTABLE
-RETURN (state_words())[state + 1];
-
-CREATE FUNCTION state_number(word text) RETURNS int LANGUAGE sql IMMUTABLE
-RETURN array_position(state_words(), word) - 1;
+-- Many jobs as their producer says them: read, checked and, unless one of them has a key of either
+-- kind, stored set-wise.
 
 -- ---- reading ----
 
@@ -37,14 +25,15 @@ $$;
 CREATE FUNCTION read_items(jobs jsonb, now_ bigint, window_ bigint)
 RETURNS TABLE (n bigint, spec job_spec, wrong text) LANGUAGE sql STABLE AS $$
     SELECT s.n, ROW(
-            coalesce(s.id, make_id(now_ + s.n)), coalesce(s.queue, 'default'), s.type,
-            (s.payload_base64 IS NOT NULL)::int,
-            CASE WHEN s.priority BETWEEN 0 AND 9 THEN s.priority ELSE 5 END,
+            coalesce(s.id, make_id(now_ + s.n)), coalesce(s.queue, :JOB_QUEUE_DEFAULT), s.type,
+            CASE WHEN s.payload_base64 IS NOT NULL THEN :JOB_RAW ELSE :JOB_JSON END,
+            CASE WHEN s.priority BETWEEN 0 AND :JOB_PRIORITY_MAX THEN s.priority
+                ELSE :JOB_PRIORITY_DEFAULT END,
             usec_of(s.run_at), nullif(usec_of(s.timeout), 0), nullif(s.max_attempts, 0),
             nullif(s.max_stalls, 0), 0, 0, s.key,
             pack_flags(s.update_payload, s.update_run_at, s.update_retry, s.reset_counts),
             CASE WHEN NOT is_blank(s.idempotency_key) THEN s.idempotency_key END,
-            least(now_ + coalesce(usec_of(s.idempotency_window), window_), 253402300799999999),
+            least(now_ + coalesce(usec_of(s.idempotency_window), window_), :TIMESTAMP_MAX),
             coalesce(decode(s.payload_base64, 'base64'),
                 convert_to(coalesce(s.payload::text, 'null'), 'UTF8'))
         )::job_spec,
@@ -142,47 +131,16 @@ CREATE FUNCTION any_is_due(specs job_spec[], now_ bigint) RETURNS boolean LANGUA
     SELECT EXISTS (SELECT FROM unnest(specs) s WHERE s.run_at IS NULL OR s.run_at <= now_);
 $$;
 
-CREATE FUNCTION enqueue_many(jobs jsonb)
-RETURNS TABLE (id uuid, state text, existed boolean, updated boolean)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET jit = off SET work_mem = '64MB' AS $$
-#variable_conflict use_column
-DECLARE
-    now_ bigint := usec_of(clock_timestamp());
-    limits meta;
-    said record;
-    answers enqueued[];
-    code_ text := 'TH002';
-BEGIN
-    SELECT * INTO limits FROM meta;
-    said := read_many(jobs, now_, limits);
-    IF said.wrong IS NULL AND are_plain(said.specs) THEN
-        RETURN QUERY SELECT a.id, state_word(a.state), a.existed, a.updated
-        FROM store_plain(said.specs, now_) a;
-    ELSIF said.wrong IS NULL THEN
-        answers := ARRAY(SELECT a FROM enqueue_specs(said.specs, now_) a);
-        code_ := 'TH001';
-        said.wrong := item_label(cardinality(answers), cardinality(said.specs))
-            || answers[cardinality(answers)].conflict;
-        RETURN QUERY SELECT a.id, state_word(a.state), a.existed, a.updated FROM unnest(answers) a;
-    END IF;
-    IF said.wrong IS NOT NULL THEN
-        RAISE EXCEPTION USING ERRCODE = code_, MESSAGE = said.wrong,
-            HINT = coalesce(hint_of(code_, said.wrong), 'None of the jobs was stored.');
-    END IF;
-    IF any_is_due(said.specs, now_) THEN
-        PERFORM ring_with_commit();
-    END IF;
-END $$;
-
 -- ---- for the driver of a producer ----
 
 -- What could not come from our driver, or is not JSON though it says so: the first sentence, or NULL.
 CREATE FUNCTION check_given(specs job_spec[]) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT item_label(s.ordinality, cardinality(specs)) || s.wrong FROM (
         SELECT j.ordinality, CASE
-            WHEN j.encoding NOT IN (0, 1) THEN 'encoding is json or raw'
-            WHEN j.update_flags NOT BETWEEN 0 AND 31 THEN 'update_flags is out of range: use 0 to 31'
-            WHEN j.encoding = 0 THEN check_json(j.payload) END AS wrong
+            WHEN j.encoding NOT IN (:JOB_JSON, :JOB_RAW) THEN 'encoding is json or raw'
+            WHEN j.update_flags NOT BETWEEN 0 AND :KEYED_FLAGS THEN
+                'update_flags is out of range: use 0 to :KEYED_FLAGS'
+            WHEN j.encoding = :JOB_JSON THEN check_json(j.payload) END AS wrong
         FROM unnest(specs) WITH ORDINALITY j) s
     WHERE s.wrong IS NOT NULL ORDER BY s.ordinality LIMIT 1;
 $$;

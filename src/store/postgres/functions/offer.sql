@@ -1,15 +1,4 @@
--- The way in for producers in any language, inside of their own transactions:
---
---     SELECT taskharbor.enqueue('email:send', '{"to": "ada"}', queue => 'mail', priority => 3);
---
--- The same rules as everybody's, because the driver's own enqueue goes through enqueue_one() as well.
--- Whoever sleeps is woken by their commit.
---
--- psql shows every function that an error came through. So what is refused is handed back up to
--- answer(), which raises it; and what calls answer() is inlined by the planner, so that there is nothing
--- else to show. enqueue_many() answers rows, which cannot be inlined, and raises by itself.
-
--- ---- one job ----
+-- One job as its producer says it.
 
 -- What became of an offer. One that is refused has a code, which is its SQLSTATE, a sentence, and maybe
 -- a hint.
@@ -67,7 +56,7 @@ BEGIN
     IF stored.conflict IS NOT NULL THEN
         RETURN refused('TH001', stored.conflict);
     END IF;
-    IF stored.state = 1 AND NOT stored.existed THEN
+    IF stored.state = :JOB_READY AND NOT stored.existed THEN
         PERFORM ring_with_commit();
     END IF;
     RETURN ROW(stored.id, stored.state, stored.existed, stored.updated, NULL, NULL, NULL)::offered;
@@ -82,7 +71,7 @@ RETURN encode(substr(int8send(now_ / 1000), 3)
 -- Beyond what a bigint holds, it is as out of range as can be.
 CREATE FUNCTION usec_of(seconds numeric) RETURNS bigint LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN seconds IS NOT NULL THEN
-    greatest(least(seconds * 1000000, 9000000000000000000), -1)::bigint END;
+    greatest(least(seconds * :USEC_PER_SEC, 9000000000000000000), -1)::bigint END;
 
 CREATE FUNCTION usec_of(duration interval) RETURNS bigint LANGUAGE sql IMMUTABLE
 RETURN usec_of(extract(epoch FROM duration));
@@ -92,18 +81,21 @@ RETURN usec_of(extract(epoch FROM moment));
 
 CREATE FUNCTION pack_flags(update_payload boolean, update_run_at text, update_retry boolean,
     reset_counts boolean) RETURNS smallint LANGUAGE sql IMMUTABLE
-RETURN (coalesce(update_payload, true)::int + 2 * coalesce(update_retry, true)::int
-    + 4 * coalesce(reset_counts, false)::int
-    + 8 * CASE coalesce(update_run_at, 'always')
-        WHEN 'always' THEN 0 WHEN 'never' THEN 1 WHEN 'if_earlier' THEN 2 WHEN 'if_later' THEN 3
-    END)::smallint;
+RETURN (CASE WHEN coalesce(update_payload, true) THEN :KEYED_PAYLOAD ELSE 0 END
+    | CASE WHEN coalesce(update_retry, true) THEN :KEYED_RETRY ELSE 0 END
+    | CASE WHEN reset_counts THEN :KEYED_RESET_COUNTS ELSE 0 END
+    | (CASE coalesce(update_run_at, 'always')
+        WHEN 'always' THEN :UPDATE_RUN_AT_ALWAYS WHEN 'never' THEN :UPDATE_RUN_AT_NEVER
+        WHEN 'if_earlier' THEN :UPDATE_RUN_AT_IF_EARLIER WHEN 'if_later' THEN :UPDATE_RUN_AT_IF_LATER
+    END << :KEYED_RUN_AT_SHIFT))::smallint;
 
 -- What a job_spec cannot hold any more.
 CREATE FUNCTION check_words(priority int, idempotency_window interval, update_run_at text) RETURNS text
 LANGUAGE sql STABLE
 RETURN coalesce(
-    check_range('priority', priority, 9, '0 to 9'),
-    check_range('idempotency_window', usec_of(idempotency_window), 31536000000000, '0 to 365d'),
+    check_range('priority', priority, :JOB_PRIORITY_MAX, '0 to :JOB_PRIORITY_MAX'),
+    check_range('idempotency_window', usec_of(idempotency_window), :JOB_TIMEOUT_MAX,
+        '0 to 365d'),
     CASE WHEN update_run_at NOT IN ('always', 'never', 'if_earlier', 'if_later') THEN
         'update_run_at is always, never, if_earlier or if_later' END);
 
@@ -130,10 +122,10 @@ BEGIN
     END IF;
     spec.id := coalesce(id, make_id(now_));
     spec.type := type;
-    spec.queue := coalesce(queue, 'default');
-    spec.encoding := (encoding = 'raw')::int;
+    spec.queue := coalesce(queue, :JOB_QUEUE_DEFAULT);
+    spec.encoding := CASE WHEN encoding = 'raw' THEN :JOB_RAW ELSE :JOB_JSON END;
     spec.payload := coalesce(payload, '');
-    spec.priority := coalesce(priority, 5);
+    spec.priority := coalesce(priority, :JOB_PRIORITY_DEFAULT);
     spec.run_at := usec_of(run_at);
     spec.timeout := usec_of(timeout);
     spec.max_attempts := max_attempts;
@@ -144,53 +136,6 @@ BEGIN
     spec.update_flags := pack_flags(update_payload, update_run_at, update_retry, reset_counts);
     spec.idempotency_key := idempotency_key;
     spec.idempotency_expires := least(now_ + coalesce(usec_of(idempotency_window),
-        limits.idempotency_window), 253402300799999999);
+        limits.idempotency_window), :TIMESTAMP_MAX);
     RETURN produce(spec, now_, limits.max_payload);
 END $$;
-
--- A payload that is JSON. The answer is the id of the job that now stands for this request. There is one for each
--- type that a payload may have; a literal, and none at all, is text.
-CREATE FUNCTION enqueue(type text, payload text DEFAULT 'null', queue text DEFAULT 'default',
-    run_at timestamptz DEFAULT NULL, priority int DEFAULT 5, timeout interval DEFAULT NULL,
-    max_attempts int DEFAULT NULL, max_stalls int DEFAULT NULL, key text DEFAULT NULL,
-    idempotency_key text DEFAULT NULL, idempotency_window interval DEFAULT NULL,
-    update_payload boolean DEFAULT true, update_run_at text DEFAULT 'always',
-    update_retry boolean DEFAULT true, reset_counts boolean DEFAULT false, id uuid DEFAULT NULL)
-RETURNS uuid LANGUAGE sql
-RETURN answer(offer(type, convert_to(coalesce(payload::text, 'null'), 'UTF8'), 'json', queue, run_at,
-    priority, timeout, max_attempts, max_stalls, key, idempotency_key, idempotency_window,
-    update_payload, update_run_at, update_retry, reset_counts, id));
-
-CREATE FUNCTION enqueue(type text, payload json, queue text DEFAULT 'default',
-    run_at timestamptz DEFAULT NULL, priority int DEFAULT 5, timeout interval DEFAULT NULL,
-    max_attempts int DEFAULT NULL, max_stalls int DEFAULT NULL, key text DEFAULT NULL,
-    idempotency_key text DEFAULT NULL, idempotency_window interval DEFAULT NULL,
-    update_payload boolean DEFAULT true, update_run_at text DEFAULT 'always',
-    update_retry boolean DEFAULT true, reset_counts boolean DEFAULT false, id uuid DEFAULT NULL)
-RETURNS uuid LANGUAGE sql
-RETURN answer(offer(type, convert_to(coalesce(payload::text, 'null'), 'UTF8'), 'json', queue, run_at,
-    priority, timeout, max_attempts, max_stalls, key, idempotency_key, idempotency_window,
-    update_payload, update_run_at, update_retry, reset_counts, id));
-
-CREATE FUNCTION enqueue(type text, payload jsonb, queue text DEFAULT 'default',
-    run_at timestamptz DEFAULT NULL, priority int DEFAULT 5, timeout interval DEFAULT NULL,
-    max_attempts int DEFAULT NULL, max_stalls int DEFAULT NULL, key text DEFAULT NULL,
-    idempotency_key text DEFAULT NULL, idempotency_window interval DEFAULT NULL,
-    update_payload boolean DEFAULT true, update_run_at text DEFAULT 'always',
-    update_retry boolean DEFAULT true, reset_counts boolean DEFAULT false, id uuid DEFAULT NULL)
-RETURNS uuid LANGUAGE sql
-RETURN answer(offer(type, convert_to(coalesce(payload::text, 'null'), 'UTF8'), 'json', queue, run_at,
-    priority, timeout, max_attempts, max_stalls, key, idempotency_key, idempotency_window,
-    update_payload, update_run_at, update_retry, reset_counts, id));
-
--- A payload that is any bytes.
-CREATE FUNCTION enqueue_raw(type text, payload bytea DEFAULT '', queue text DEFAULT 'default',
-    run_at timestamptz DEFAULT NULL, priority int DEFAULT 5, timeout interval DEFAULT NULL,
-    max_attempts int DEFAULT NULL, max_stalls int DEFAULT NULL, key text DEFAULT NULL,
-    idempotency_key text DEFAULT NULL, idempotency_window interval DEFAULT NULL,
-    update_payload boolean DEFAULT true, update_run_at text DEFAULT 'always',
-    update_retry boolean DEFAULT true, reset_counts boolean DEFAULT false, id uuid DEFAULT NULL)
-RETURNS uuid LANGUAGE sql
-RETURN answer(offer(type, payload, 'raw', queue, run_at, priority,
-    timeout, max_attempts, max_stalls, key, idempotency_key, idempotency_window,
-    update_payload, update_run_at, update_retry, reset_counts, id));
