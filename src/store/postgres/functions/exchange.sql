@@ -1,4 +1,69 @@
 -- Settle, then reserve: all that a dispatcher does under load.
+--
+--     exchange()  exchange_lock()                             the pool, the queues
+--                 settle_acks()       settle_plain()          what most are
+--                 settle_others()     settle_many(), settle_one()
+--                 reclaim_shares()                            leases that ran out
+--                 share_allowance(), pick_share(), share_spent()    for each share
+--                 exchange_end()                              rows of queue, and the bell
+--
+-- Functions are called for each batch and each share, never for each job. Only the statement that leases
+-- stands in exchange() itself: through another function every job would be copied once more.
+
+-- ---- locks ----
+
+-- The numbers of the queues, NULL for one that nobody has named yet, and whether leases of it ran out.
+CREATE FUNCTION find_queues(names text[], over_ bigint, OUT queue_ids int[], OUT overdue boolean[])
+LANGUAGE plpgsql AS $$
+DECLARE
+    unknown text[];
+BEGIN
+    LOOP
+        SELECT array_agg(found.queue_id ORDER BY u.n),
+            array_agg(found.next_expiry <= over_ ORDER BY u.n),
+            array_agg(u.name) FILTER (WHERE found.queue_id IS NULL)
+        INTO queue_ids, overdue, unknown
+        FROM unnest(names) WITH ORDINALITY u (name, n) LEFT JOIN queue found ON found.name = u.name;
+        EXIT WHEN unknown IS NULL OR NOT EXISTS (SELECT FROM queue_born WHERE name = ANY (unknown));
+        PERFORM queues_enter(unknown);
+    END LOOP;
+END $$;
+
+CREATE FUNCTION lock_queues(queue_ids int[], alone boolean[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF cardinality(queue_ids) > 1 THEN
+        PERFORM queue_lock(u.id, coalesce(u.alone, false))
+        FROM (SELECT v.id, bool_or(v.alone) AS alone FROM unnest(queue_ids, alone) v (id, alone)
+            WHERE v.id IS NOT NULL GROUP BY v.id ORDER BY v.id) u;
+    ELSIF queue_ids[1] IS NOT NULL THEN
+        PERFORM queue_lock(queue_ids[1], coalesce(alone[1], false));
+    END IF;
+END $$;
+
+-- The pool's heartbeat is about the same leases, so the pool comes first. Who only settles does not
+-- say which one it is, but has one of its jobs. A queue with limits is ours alone, and so is one whose
+-- leases ran out.
+CREATE FUNCTION exchange_lock(pool_ text, queues text[], over_ bigint, some_ref bigint,
+    some_queue int, shares int[], runnings bigint[], rate_counts bigint[],
+    OUT queue_ids int[], OUT alone boolean[])
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF pool_ IS NOT NULL THEN
+        PERFORM pool_lock(pool_);
+    ELSIF some_ref IS NOT NULL THEN
+        PERFORM pool_lock(l.pool) FROM lease l WHERE l.seq = some_ref
+            AND l.queue_id = (SELECT queue_id FROM queue WHERE name = queues[some_queue]);
+    END IF;
+    SELECT f.queue_ids, f.overdue INTO queue_ids, alone FROM find_queues(queues, over_) f;
+    FOR i IN 1..coalesce(cardinality(shares), 0) LOOP
+        IF runnings[i] > 0 OR rate_counts[i] > 0 THEN
+            alone[shares[i]] := true;
+        END IF;
+    END LOOP;
+    PERFORM lock_queues(queue_ids, alone);
+END $$;
+
+-- ---- settle ----
 
 -- Acks of jobs of one queue without key, error, output or earlier runs. Each lease is looked up by its
 -- key, whatever the statistics say. One that changes between the look and the removal is raised as
@@ -27,9 +92,10 @@ BEGIN
         RETURNING 1
     ), kept AS (
         INSERT INTO ended (seq, state, traces, queue_id, ended_at, executions, attempts, stalls,
-            token, ended_by, pool, worker, started_at, wall, user_time, system_time, max_rss_kb, exit_code)
-        SELECT d.ref, 5, false, queue_id_, now_, 1, 0, 0, d.token, 0, d.pool, d.worker, d.started_at,
-            d.wall, d.user_time, d.system_time, d.max_rss_kb, d.exit_code
+            token, ended_by, pool, worker, started_at, wall, user_time, system_time, max_rss_kb,
+            exit_code)
+        SELECT d.ref, :JOB_DONE, false, queue_id_, now_, 1, 0, 0, d.token, :SETTLE_ACK, d.pool,
+            d.worker, d.started_at, d.wall, d.user_time, d.system_time, d.max_rss_kb, d.exit_code
         FROM done d
         WHERE NOT forget_ AND (SELECT count(*) FROM gone) = (SELECT count(*) FROM done)
     )
@@ -47,79 +113,46 @@ BEGIN
     RETURN coalesce(settled, '{}');
 END $$;
 
--- The plain acks come in groups of one queue and one wish to forget, from one number on each.
-CREATE FUNCTION exchange(now_ bigint, queues text[], group_starts int[], group_queues int[],
-    group_forgets boolean[], ns int[], ids uuid[], refs bigint[], tokens bytea[],
-    workers int[], starts bigint[], walls bigint[], users bigint[], systems bigint[], rss bigint[],
-    exits int[], items json,
-    pool_ text, batch bytea, lease_for bigint, shares int[], maxes bigint[], runnings bigint[],
-    rate_counts bigint[], rate_periods bigint[], types_ text[], segment_shares int[],
-    segment_priorities int[], segment_dues bigint[], segment_seqs bigint[], segment_ends int[],
-    looks boolean[], clocked boolean)
-RETURNS SETOF exchanged LANGUAGE plpgsql AS $$
+-- An ack that was not as plain as it looked.
+CREATE FUNCTION ack_spec(n_ int, id uuid, ref_ bigint, token_ bytea, forget_ boolean, worker_ int,
+    start bigint, wall_ bigint, user_ bigint, system_ bigint, rss bigint, exit_ int)
+RETURNS settlement_spec LANGUAGE plpgsql AS $$
 DECLARE
-    over_ bigint := over_at(now_, clocked); -- what is settled or taken back is so by this
-    queue_ids int[];
-    alone boolean[];
-    unknown text[];
-    vacated int[] := '{}';
-    full_ int[] := '{}';
+    s settlement_spec;
+BEGIN
+    s.n := n_;
+    s.job := id;
+    s.ref := ref_;
+    s.token := token_;
+    s.kind := :SETTLE_ACK;
+    s.counts := false;
+    s.forget := forget_;
+    s.has_run := wall_ IS NOT NULL;
+    s.worker := worker_;
+    s.started_at := start;
+    s.wall := wall_;
+    s.user_time := user_;
+    s.system_time := system_;
+    s.max_rss_kb := rss;
+    s.exit_code := exit_;
+    RETURN s;
+END $$;
+
+-- Plain acks in groups of one queue and one wish to forget, each from one number on. Answers the queues
+-- that have fewer leases now, and those that are not settled yet.
+CREATE FUNCTION settle_acks(over_ bigint, queue_ids int[], group_starts int[], group_queues int[],
+    group_forgets boolean[], ns int[], ids uuid[], refs bigint[], tokens bytea[], workers int[],
+    starts bigint[], walls bigint[], users bigint[], systems bigint[], rss bigint[], exits int[],
+    OUT vacated int[], OUT others settlement_spec[])
+LANGUAGE plpgsql AS $$
+DECLARE
     settled bigint[];
-    left_over int[] := '{}';
-    left_forgets boolean[] := '{}';
-    n_ int;
     queue_id_ int;
     first_ int;
     last_ int;
-    s settlement_spec;
-    specs settlement_spec[] := '{}';
-    done_ int[];
-    code_ int;
-    number int := 0;
-    q queue;
-    max_ bigint;
-    room bigint;
-    ahead bigint;
-    allowed bigint;
-    taken bigint;
-    leased_ bigint;
-    picked record;
-    places tid[];
-    keyed_ boolean;
-    some_segments boolean; -- what came back with this very exchange may be before them
-    below boolean;
-    expiries int[] := '{}';
 BEGIN
-    -- The pool's heartbeat is about the same leases. Who only settles does not say which pool it is.
-    IF pool_ IS NOT NULL THEN
-        PERFORM pool_lock(pool_);
-    ELSIF cardinality(refs) > 0 THEN
-        PERFORM pool_lock(l.pool) FROM lease l WHERE l.seq = refs[1]
-            AND l.queue_id = (SELECT queue_id FROM queue WHERE name = queues[group_queues[1]]);
-    END IF;
-    LOOP
-        SELECT array_agg(found.queue_id ORDER BY u.n), array_agg(found.next_expiry <= over_ ORDER BY u.n),
-            array_agg(u.name) FILTER (WHERE found.queue_id IS NULL)
-        INTO queue_ids, alone, unknown
-        FROM unnest(queues) WITH ORDINALITY u (name, n) LEFT JOIN queue found ON found.name = u.name;
-        EXIT WHEN unknown IS NULL OR NOT EXISTS (SELECT FROM queue_born WHERE name = ANY (unknown));
-        PERFORM queues_enter(unknown);
-    END LOOP;
-    FOR i IN 1..coalesce(cardinality(shares), 0) LOOP
-        IF runnings[i] > 0 OR rate_counts[i] > 0 THEN
-            alone[shares[i]] := true;
-        END IF;
-    END LOOP;
-    IF cardinality(queues) = 1 THEN
-        IF queue_ids[1] IS NOT NULL THEN
-            PERFORM queue_lock(queue_ids[1], coalesce(alone[1], false));
-        END IF;
-    ELSE
-        PERFORM queue_lock(u.id, coalesce(u.alone, false))
-        FROM (SELECT v.id, bool_or(v.alone) AS alone FROM unnest(queue_ids, alone) v (id, alone)
-            WHERE v.id IS NOT NULL GROUP BY v.id ORDER BY v.id) u;
-    END IF;
-
+    vacated := '{}';
+    others := '{}';
     FOR g IN 1..cardinality(group_starts) LOOP
         first_ := group_starts[g];
         last_ := coalesce(group_starts[g + 1] - 1, cardinality(refs));
@@ -141,106 +174,140 @@ BEGIN
         CONTINUE WHEN cardinality(settled) = last_ - first_ + 1;
         FOR i IN first_..last_ LOOP
             IF refs[i] <> ALL (settled) THEN
-                left_over := left_over || i;
-                left_forgets := left_forgets || group_forgets[g];
+                others := others || ack_spec(ns[i], ids[i], refs[i], tokens[i], group_forgets[g],
+                    workers[i], starts[i], walls[i], users[i], systems[i], rss[i], exits[i]);
             END IF;
         END LOOP;
     END LOOP;
+END $$;
 
-    FOR k IN 1..cardinality(left_over) LOOP
-        n_ := left_over[k];
-        s := NULL;
-        s.n := ns[n_];
-        s.job := ids[n_];
-        s.ref := refs[n_];
-        s.token := tokens[n_];
-        s.kind := 0;
-        s.counts := false;
-        s.forget := left_forgets[k];
-        s.has_run := walls[n_] IS NOT NULL;
-        s.worker := workers[n_];
-        s.started_at := starts[n_];
-        s.wall := walls[n_];
-        s.user_time := users[n_];
-        s.system_time := systems[n_];
-        s.max_rss_kb := rss[n_];
-        s.exit_code := exits[n_];
-        specs := specs || s;
+-- Answers those that are refused.
+CREATE FUNCTION settle_others(specs settlement_spec[], over_ bigint) RETURNS SETOF exchanged
+LANGUAGE plpgsql AS $$
+DECLARE
+    done_ int[] := CASE WHEN cardinality(specs) > 1 THEN settle_many(specs, over_) ELSE '{}' END;
+    s settlement_spec;
+    verdict int;
+BEGIN
+    FOREACH s IN ARRAY specs LOOP
+        CONTINUE WHEN s.n = ANY (done_);
+        verdict := settle_one(s, over_);
+        IF verdict <> :TH_OK THEN
+            RETURN NEXT exchanged_row(:ROW_VERDICT, s.n, verdict, NULL);
+        END IF;
     END LOOP;
+END $$;
+
+-- ---- the end ----
+
+-- Rows of queue: at the end, and all that change in one order, because others may do the same. Answers
+-- whether jobs have come back.
+CREATE FUNCTION exchange_end(vacated int[], full_ int[], expiries int[], expiry bigint)
+RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    came_back boolean;
+BEGIN
+    IF cardinality(vacated) > 0 THEN
+        vacated := ARRAY(SELECT queue_id FROM queue WHERE queue_id = ANY (vacated)
+            AND queue_id <> ALL (full_) AND awaited);
+    END IF;
+    IF cardinality(expiries) + cardinality(vacated) > 1 THEN
+        PERFORM FROM queue WHERE queue_id = ANY (expiries || vacated)
+        ORDER BY queue_id FOR NO KEY UPDATE;
+    END IF;
+    IF cardinality(expiries) > 0 THEN
+        UPDATE queue SET next_expiry = expiry WHERE queue_id = ANY (expiries)
+            AND (next_expiry IS NULL OR next_expiry > expiry);
+    END IF;
+    came_back := has_rung();
+    IF cardinality(vacated) > 0 THEN
+        PERFORM announce_room(vacated);
+    END IF;
+    RETURN came_back;
+END $$;
+
+-- ---- the whole ----
+
+CREATE FUNCTION exchange(now_ bigint, queues text[],
+    -- plain acks: settle_acks()
+    group_starts int[], group_queues int[], group_forgets boolean[], ns int[], ids uuid[],
+    refs bigint[], tokens bytea[], workers int[], starts bigint[], walls bigint[], users bigint[],
+    systems bigint[], rss bigint[], exits int[],
+    -- other settlements: settlement_spec
+    items json,
+    -- what is wanted: of each share its queue, by its number in queues, and its limits
+    pool_ text, batch bytea, lease_for bigint, shares int[], maxes bigint[], runnings bigint[],
+    rate_counts bigint[], rate_periods bigint[], types_ text[],
+    -- from where on to look for it: pick_share()
+    segment_shares int[], segment_priorities int[], segment_dues bigint[], segment_seqs bigint[],
+    segment_ends int[], looks boolean[],
+    clocked boolean)
+RETURNS SETOF exchanged LANGUAGE plpgsql AS $$
+DECLARE
+    over_ bigint := over_at(now_, clocked); -- what is settled or taken back is so by this
+    queue_ids int[];
+    alone boolean[];
+    vacated int[] := '{}';
+    reclaimed int[] := '{}';
+    full_ int[] := '{}';
+    expiries int[] := '{}';
+    specs settlement_spec[] := '{}';
+    refused bigint;
+    number int := 0;
+    q queue;
+    limits allowance;
+    places tid[];
+    keyed_ boolean;
+    looked boolean;
+    taken bigint;
+    leased_ bigint;
+    came_back boolean;
+BEGIN
+    SELECT l.queue_ids, l.alone INTO queue_ids, alone FROM exchange_lock(pool_, queues, over_,
+        refs[1], group_queues[1], shares, runnings, rate_counts) l;
+
+    IF cardinality(refs) > 0 THEN
+        SELECT s.vacated, s.others INTO vacated, specs FROM settle_acks(over_, queue_ids,
+            group_starts, group_queues, group_forgets, ns, ids, refs, tokens, workers, starts, walls,
+            users, systems, rss, exits) s;
+    END IF;
     IF items IS NOT NULL THEN
         specs := specs || ARRAY(SELECT i FROM json_populate_recordset(NULL::settlement_spec, items) i);
     END IF;
     IF cardinality(specs) > 0 THEN
-        done_ := CASE WHEN cardinality(specs) > 1 THEN settle_many(specs, over_) ELSE '{}' END;
-        IF cardinality(done_) > 0 THEN
+        RETURN QUERY SELECT * FROM settle_others(specs, over_);
+        GET DIAGNOSTICS refused = ROW_COUNT;
+        IF refused < cardinality(specs) THEN
             vacated := queue_ids;
         END IF;
-        FOREACH s IN ARRAY specs LOOP
-            CONTINUE WHEN s.n = ANY (done_);
-            code_ := settle_one(s, over_);
-            IF code_ <> 0 THEN
-                RETURN NEXT (0, s.n, code_, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                    NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::exchanged;
-            ELSE
-                vacated := queue_ids;
-            END IF;
-        END LOOP;
     END IF;
 
     IF cardinality(shares) > 0 THEN
         PERFORM take_turn(pool_);
+        reclaimed := reclaim_shares(queue_ids, alone, shares, maxes, over_);
+        vacated := vacated || reclaimed;
     END IF;
     FOR i IN 1..coalesce(cardinality(shares), 0) LOOP
         CONTINUE WHEN queue_ids[shares[i]] IS NULL OR maxes[i] = 0;
         SELECT * INTO q FROM queue WHERE queue_id = queue_ids[shares[i]];
-        IF q.next_expiry <= over_ AND alone[shares[i]] THEN
-            PERFORM reclaim_queue(q.queue_id, over_, 1000);
-            vacated := vacated || q.queue_id;
-            SELECT * INTO q FROM queue WHERE queue_id = q.queue_id;
-            some_segments := false;
-        ELSE
-            some_segments := NOT has_rung();
-        END IF;
         CONTINUE WHEN q.paused_at IS NOT NULL;
-
-        max_ := maxes[i];
-        room := NULL;
-        allowed := NULL;
-        IF rate_counts[i] > 0 THEN
-            ahead := rate_ahead(rate_counts[i], rate_periods[i], q.spent_until, now_);
-            allowed := rate_allows(rate_counts[i], rate_periods[i], ahead);
-            max_ := least(max_, allowed);
-        END IF;
-        IF runnings[i] > 0 THEN
-            SELECT greatest(0, runnings[i] - count(*)) INTO room
-            FROM (SELECT FROM lease WHERE queue_id = q.queue_id LIMIT runnings[i]) live;
-            max_ := least(max_, room);
+        limits := NULL;
+        limits.most := maxes[i];
+        IF runnings[i] > 0 OR rate_counts[i] > 0 THEN
+            limits := share_allowance(q, maxes[i], runnings[i], rate_counts[i], rate_periods[i], now_);
         END IF;
 
-        places := '{}';
-        keyed_ := false;
-        IF max_ > 0 THEN
-            IF some_segments THEN
-                FOR k IN 1..coalesce(cardinality(segment_shares), 0) LOOP
-                    CONTINUE WHEN segment_shares[k] <> i;
-                    EXIT WHEN cardinality(places) >= max_;
-                    SELECT * INTO picked FROM pick(q.queue_id, segment_priorities[k],
-                        segment_dues[k], segment_seqs[k], segment_ends[k],
-                        max_ - cardinality(places), types_);
-                    places := places || picked.places;
-                    keyed_ := keyed_ OR coalesce(picked.keyed_, false);
-                END LOOP;
-            END IF;
-            -- From the head: nothing is known, or less than asked for was found.
-            IF cardinality(places) = 0 OR (looks[i] AND cardinality(places) < max_) THEN
-                SELECT * INTO picked FROM pick(q.queue_id, -1, 0, 0, 32767, max_, types_);
-                places := coalesce(picked.places, '{}');
-                keyed_ := coalesce(picked.keyed_, false);
-                RETURN NEXT (4, i, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                    NULL, NULL, NULL, NULL, NULL, NULL, NULL)::exchanged;
+        taken := 0;
+        IF limits.most > 0 THEN
+            SELECT p.places, p.keyed_, p.looked INTO places, keyed_, looked
+            FROM pick_share(q.queue_id, i, limits.most, types_, looks[i],
+                NOT (has_rung() OR q.queue_id = ANY (reclaimed)), segment_shares,
+                segment_priorities, segment_dues, segment_seqs, segment_ends) p;
+            taken := cardinality(places);
+            IF looked THEN
+                RETURN NEXT exchanged_row(:ROW_LOOKED, i, 0, NULL);
             END IF;
         END IF;
-        taken := cardinality(places);
         IF taken > 0 THEN
             IF keyed_ THEN
                 PERFORM mark_running(q.queue_id, places);
@@ -263,7 +330,7 @@ BEGIN
                     pool_, now_, m.traces
                 FROM numbered m
             )
-            SELECT 1::smallint, m.nth, i, m.seq, m.id, m.type, m.encoding, m.priority, m.due,
+            SELECT :ROW_JOB::smallint, m.nth, i, m.seq, m.id, m.type, m.encoding, m.priority, m.due,
                 m.run_at, m.timeout, m.max_attempts, m.max_stalls, m.attempts, m.stalls, m.executions,
                 m.created_at, m.key, m.update_flags, m.idempotency_key, m.payload
             FROM numbered m;
@@ -275,51 +342,17 @@ BEGIN
             END IF;
         END IF;
 
-        IF allowed IS NOT NULL AND taken > 0 THEN
-            ahead := ahead + rate_cost(rate_counts[i], rate_periods[i], taken);
-            allowed := allowed - taken;
-            UPDATE queue SET spent_until = now_ + ahead WHERE queue_id = q.queue_id;
-        END IF;
-        IF room IS NOT NULL THEN
-            room := room - taken;
-            IF room = 0 THEN
+        IF runnings[i] > 0 OR rate_counts[i] > 0 THEN
+            IF runnings[i] > 0 AND limits.room = taken THEN
                 full_ := full_ || q.queue_id;
             END IF;
-        END IF;
-        IF taken < maxes[i] AND (room = 0 OR allowed = 0) THEN
-            PERFORM FROM ready WHERE queue_id = q.queue_id LIMIT 1;
-            IF FOUND THEN
-                RETURN NEXT (2, i, coalesce(room = 0, false)::int, NULL, NULL, NULL, NULL, NULL,
-                    CASE WHEN allowed = 0
-                        THEN rate_next(rate_counts[i], rate_periods[i], ahead, now_) END,
-                    NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                    NULL)::exchanged;
-                IF room = 0 THEN
-                    UPDATE queue SET awaited = true WHERE queue_id = q.queue_id AND NOT awaited;
-                END IF;
-            END IF;
+            RETURN QUERY SELECT * FROM share_spent(q.queue_id, i, limits, taken, maxes[i],
+                rate_counts[i], rate_periods[i], now_);
         END IF;
     END LOOP;
 
-    -- At the end, and all that change in one order, because others may do the same.
-    IF cardinality(vacated) > 0 THEN
-        vacated := ARRAY(SELECT queue_id FROM queue WHERE queue_id = ANY (vacated)
-            AND queue_id <> ALL (full_) AND awaited);
-    END IF;
-    IF cardinality(expiries) + cardinality(vacated) > 1 THEN
-        PERFORM FROM queue WHERE queue_id = ANY (expiries || vacated)
-        ORDER BY queue_id FOR NO KEY UPDATE;
-    END IF;
-    IF cardinality(expiries) > 0 THEN
-        UPDATE queue SET next_expiry = now_ + lease_for WHERE queue_id = ANY (expiries)
-            AND (next_expiry IS NULL OR next_expiry > now_ + lease_for);
-    END IF;
-    below := has_rung();
-    IF cardinality(vacated) > 0 THEN
-        PERFORM announce_room(vacated);
-    END IF;
+    came_back := exchange_end(vacated, full_, expiries, now_ + lease_for);
     IF has_rung() THEN
-        RETURN NEXT (3, 0, below::int, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-            NULL, NULL, NULL, NULL, NULL, NULL)::exchanged;
+        RETURN NEXT exchanged_row(:ROW_BELL, 0, came_back::int, NULL);
     END IF;
 END $$;
