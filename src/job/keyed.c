@@ -10,15 +10,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum packed {
-    PACKED_PAYLOAD = 1 << 0,
-    PACKED_RETRY = 1 << 1,
-    PACKED_RESET_COUNTS = 1 << 2,
-};
-
-#define RUN_AT_SHIFT 3
-#define RUN_AT_MASK  3
-
 const struct keyed_flags keyed_flags_default = {
     .payload = true,
     .run_at = UPDATE_RUN_AT_ALWAYS,
@@ -35,17 +26,17 @@ static const char *const names[] = {
 
 int keyed_flags_pack(struct keyed_flags flags)
 {
-    return (flags.payload ? PACKED_PAYLOAD : 0) | (flags.retry ? PACKED_RETRY : 0) |
-           (flags.reset_counts ? PACKED_RESET_COUNTS : 0) | (int)flags.run_at << RUN_AT_SHIFT;
+    return (flags.payload ? KEYED_PAYLOAD : 0) | (flags.retry ? KEYED_RETRY : 0) |
+           (flags.reset_counts ? KEYED_RESET_COUNTS : 0) | (int)flags.run_at << KEYED_RUN_AT_SHIFT;
 }
 
 struct keyed_flags keyed_flags_unpack(int packed)
 {
     return (struct keyed_flags){
-        .payload = (packed & PACKED_PAYLOAD) != 0,
-        .run_at = (enum update_run_at)(packed >> RUN_AT_SHIFT & RUN_AT_MASK),
-        .retry = (packed & PACKED_RETRY) != 0,
-        .reset_counts = (packed & PACKED_RESET_COUNTS) != 0,
+        .payload = (packed & KEYED_PAYLOAD) != 0,
+        .run_at = (enum update_run_at)(packed >> KEYED_RUN_AT_SHIFT & KEYED_RUN_AT_MASK),
+        .retry = (packed & KEYED_RETRY) != 0,
+        .reset_counts = (packed & KEYED_RESET_COUNTS) != 0,
     };
 }
 

@@ -30,7 +30,18 @@ struct keyed_flags {
 /* payload, always, retry, no reset: what an enqueue without flags does. */
 extern const struct keyed_flags keyed_flags_default;
 
-/* The flags in three bits and two: what a store keeps with a waiting keyed job. */
+/* The flags in three bits and two: what a store keeps with a waiting keyed job. They lie in
+ * databases, so a bit keeps its meaning for ever. */
+enum keyed_bits {
+    KEYED_PAYLOAD = 1 << 0,
+    KEYED_RETRY = 1 << 1,
+    KEYED_RESET_COUNTS = 1 << 2,
+};
+
+#define KEYED_RUN_AT_SHIFT 3
+#define KEYED_RUN_AT_MASK  3
+#define KEYED_FLAGS        31 /* all of them */
+
 int keyed_flags_pack(struct keyed_flags flags);
 struct keyed_flags keyed_flags_unpack(int packed);
 

@@ -17,8 +17,11 @@ struct batch_token {
     unsigned char bytes[16];
 };
 
+#define LEASE_TOKEN_SIZE 20
+
+/* The batch token, then the index, most significant byte first. */
 struct lease_token {
-    unsigned char bytes[20]; /* the batch token, then the index, most significant byte first */
+    unsigned char bytes[LEASE_TOKEN_SIZE];
 };
 
 #define LEASE_TOKEN_TEXT_SIZE 41

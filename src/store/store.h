@@ -29,6 +29,7 @@ struct store;
 struct store_options {
     const char *folder; /* relative paths in the URL start here; NULL is the current folder */
     bool migrate;       /* create what is missing and bring the schema up to date */
+    bool repair;        /* migrate: also put right what of the code in it somebody has changed */
     bool any_schema;    /* open it whatever its version is: only for store_schema() */
     bool writable;      /* refuse a PostgreSQL server that can only be read from */
     size_t max_payload; /* 0 is JOB_PAYLOAD_DEFAULT */

@@ -132,9 +132,10 @@ static enum status refuse_configured(struct session *session, const struct error
 
 enum status session_open(struct session *session, enum session_access wanted)
 {
-    struct store_options options = session_store_options(session, wanted == SESSION_MAKE);
+    struct store_options options = session_store_options(session, wanted != SESSION_LOOK);
     struct error err;
 
+    options.repair = wanted == SESSION_MEND;
     if (store_check_url(session->backend, options.folder, &err) &&
         store_open(session->backend, &options, &session->store, &err))
         return STATUS_OK;

@@ -40,6 +40,7 @@ struct enqueue session_enqueue(const struct session *session);
 enum session_access {
     SESSION_LOOK, /* what is not there is an error, so that a mistyped path shows */
     SESSION_MAKE, /* what is missing is created */
+    SESSION_MEND, /* and what somebody has changed of our code is put right */
 };
 
 /* Opens the store, or says why not and returns the status to end with. */

@@ -72,7 +72,7 @@ static enum status run_migrate(struct session *session, const struct option_valu
 
     (void)options;
     (void)arguments;
-    enum status status = session_open(session, SESSION_MAKE);
+    enum status status = session_open(session, SESSION_MEND);
     if (status != STATUS_OK)
         return status;
     if (!store_schema(session->store, &schema, &err) || !publish(session, &err))

@@ -4,7 +4,7 @@
 #include "doors.h"
 
 #include "base/text.h"
-#include "store/postgres/conninfo.h"
+#include "store/postgres/net/conninfo.h"
 
 #include <libpq-fe.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ struct sql_door {
 static void *open_door(const struct scene *scene)
 {
     struct sql_door *door = calloc(1, sizeof *door);
-    AUTO_FREE char *conninfo = conninfo_make(scene->url);
+    AUTO_FREE char *conninfo = pg_conninfo_make(scene->url);
 
     ck_assert_ptr_nonnull(door);
     snprintf(door->schema, sizeof door->schema, "%s", strstr(scene->url, "schema=") + 7);

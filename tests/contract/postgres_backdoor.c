@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "store/postgres/conninfo.h"
+#include "store/postgres/net/conninfo.h"
 #include "store/url.h"
 
 #include <libpq-fe.h>
@@ -53,7 +53,7 @@ static void execute(PGconn *conn, const char *sql)
 
 static PGconn *connect_to(const char *url)
 {
-    char *conninfo = conninfo_make(url);
+    char *conninfo = pg_conninfo_make(url);
     PGconn *conn = PQconnectdb(conninfo);
 
     require(PQstatus(conn) == CONNECTION_OK, conn, "connect");
@@ -69,7 +69,7 @@ static PGconn *enter(const char *url)
     const char *schema;
     char sql[128];
 
-    require(url_parse(url, &parsed, &err) && conninfo_schema(&parsed, &schema, &err), conn, url);
+    require(url_parse(url, &parsed, &err) && pg_conninfo_schema(&parsed, &schema, &err), conn, url);
     snprintf(sql, sizeof sql, "SET search_path = %s", schema);
     execute(conn, sql);
     url_done(&parsed);

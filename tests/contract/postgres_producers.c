@@ -10,8 +10,10 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "store/driver.h"
-#include "store/postgres/postgres_connection.h"
-#include "store/postgres/spec.h"
+#include "store/postgres/codec/spec.h"
+#include "store/postgres/net/connection.h"
+
+#include "postgres_functions.h"
 
 #include <string.h>
 
@@ -25,7 +27,7 @@ static void write_specs(struct buffer *specs, const struct job *jobs, size_t cou
 
     json_write_open(&json, NULL, '[');
     for (size_t i = 0; i < count; i++)
-        spec_add_job(&json, NULL, &jobs[i]);
+        pg_spec_add_job(&json, NULL, &jobs[i]);
     json_write_close(&json, ']');
 }
 
@@ -37,14 +39,15 @@ static bool write_sql(struct postgres *postgres, struct buffer *sql, const struc
 
     write_specs(&specs, jobs, count);
     if (!buffer_ok(&specs, err) ||
-        !postgres_connect(postgres, store_deadline(&postgres->base), err))
+        !pg_connection_ensure(postgres, store_deadline(&postgres->base), err))
         return false;
     char *literal = PQescapeLiteral(postgres->conn, buffer_str(&specs), specs.length);
-    buffer_printf(
-        sql,
-        "SELECT answer(p), p.state, p.existed::int, p.updated::int FROM json_array_elements(%s)"
-        " s, LATERAL produce(json_populate_record(NULL::job_spec, s), %" PRId64 ", %zu) p",
-        literal, now, postgres->base.max_payload);
+    buffer_printf(sql,
+                  "SELECT answer" FUNCTIONS_SUFFIX "(p), p.state, p.existed::int, p.updated::int"
+                  " FROM json_array_elements(%s) s, LATERAL produce" FUNCTIONS_SUFFIX
+                  "(json_populate_record(NULL::job_spec" FUNCTIONS_SUFFIX ", s), %" PRId64
+                  ", %zu) p",
+                  literal, now, postgres->base.max_payload);
     PQfreemem(literal);
     return buffer_ok(sql, err);
 }
@@ -57,9 +60,10 @@ static bool enqueue_by_sql(struct store *store, const struct job *jobs, size_t c
     PGresult *result = NULL;
 
     if (!write_sql(postgres, &sql, jobs, count, now, err) ||
-        !postgres_ask(postgres, buffer_str(&sql), store_deadline(&postgres->base), &result, err))
+        !pg_connection_ask(postgres, buffer_str(&sql), store_deadline(&postgres->base), &result,
+                           err))
         return false;
-    heads_forget(&postgres->heads);
+    pg_scan_starts_forget(&postgres->scan_starts);
     for (int i = 0; i < PQntuples(result); i++) {
         enqueued_out[i] = (struct enqueued){
             .state = (enum job_state)(PQgetvalue(result, i, 1)[0] - '0'),

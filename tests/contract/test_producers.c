@@ -8,8 +8,8 @@
 
 #include "base/buffer.h"
 #include "store/driver.h"
-#include "store/postgres/conninfo.h"
-#include "store/postgres/postgres_connection.h"
+#include "store/postgres/net/connection.h"
+#include "store/postgres/net/conninfo.h"
 
 #include <libpq-fe.h>
 #include <stdio.h>
@@ -127,7 +127,7 @@ END_TEST
 
 static PGconn *enter(const struct scene *scene)
 {
-    AUTO_FREE char *conninfo = conninfo_make(scene->url);
+    AUTO_FREE char *conninfo = pg_conninfo_make(scene->url);
     PGconn *conn = PQconnectdb(conninfo);
 
     ck_assert_msg(PQstatus(conn) == CONNECTION_OK, "%s", PQerrorMessage(conn));

@@ -2,7 +2,7 @@
 fault_proxy.py - a bad network in front of a database server, for tests.
 
     proxy = FaultProxy(server.port, PostgresWire)
-    proxy.arm(CUT_AFTER, b"FROM exchange(")     # clients connect to proxy.port
+    proxy.arm(CUT_AFTER, b"FROM exchange_v")    # clients connect to proxy.port
     ...
     proxy.wait_hit()
 

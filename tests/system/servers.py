@@ -20,6 +20,16 @@ import time
 
 POSTGRES_BIN = "/usr/lib/postgresql/15/bin"
 DEADLINE = 60  # seconds for a server to start or stop
+SCHEMA = os.path.join(os.environ.get("TH_SOURCE_DIR", "."), "src/store/postgres")
+
+
+def functions_version():
+    """The version that the names of private functions end in: exchange_v1."""
+    with open(os.path.join(SCHEMA, "functions/VERSION"), encoding="utf-8") as file:
+        return int(file.read().split("\n")[-2].split()[0])
+
+
+VERSION = functions_version()
 
 
 @contextlib.contextmanager

@@ -30,7 +30,8 @@ servers = {}
 def script_text(name):
     """As the server gets it."""
     path = os.path.join(SOURCE, "src/store/redis/scripts", name + ".lua")
-    return subprocess.run([os.path.join(SOURCE, "scripts/embed-lua"), "whole", path], check=True,
+    constants = os.path.join(os.environ["TH_BUILD_DIR"], "generated/constants")
+    return subprocess.run([os.path.join(SOURCE, "scripts/embed-lua"), "-c", constants, "whole", path], check=True,
                           capture_output=True).stdout
 
 
@@ -290,8 +291,8 @@ class OnPostgres(Everything, NetworkCase):
     server, wire = Postgres, PostgresWire
     bell_word, bell_event = b"LISTEN ", "store_lost"  # it comes by the connection that all else uses
     options = "?sslmode=disable&gssencmode=disable&schema=test_{}"
-    requests = {"enqueue": b"FROM enqueue_", "exchange": b"FROM exchange(",
-                "heartbeat": b"FROM heartbeat(", "cron": b"SELECT cron_enqueue("}
+    requests = {"enqueue": b"FROM enqueue_", "exchange": b"FROM exchange_v",
+                "heartbeat": b"FROM heartbeat_v", "cron": b"SELECT cron_enqueue_v"}
 
 
 class OnRedis(Everything, NetworkCase):

@@ -8,7 +8,7 @@ import unittest
 
 from daemon import wait_for
 from running import HOLD, RunningCase
-from servers import Postgres, servers_folder
+from servers import VERSION, Postgres, servers_folder
 
 LEASE_USEC = 2_000_000  # of a quick pool
 SPIN = 400  # commits a second of a pool that asks again and again; one that waits has some tens, and who looks some more
@@ -171,9 +171,9 @@ class NewQueues(OpenTransaction):
 
     def test_two_names_whose_numbers_would_be_the_same_get_two(self):
         self.ok("migrate")
-        first = int(self.sql("SELECT queue_make('first')"))
+        first = int(self.sql(f"SELECT queue_make_v{VERSION}('first')"))
         self.sql("UPDATE queue_born SET queue_id = hashtext('second')")
-        self.assertNotEqual(int(self.sql("SELECT queue_make('second')")), first)
+        self.assertNotEqual(int(self.sql(f"SELECT queue_make_v{VERSION}('second')")), first)
         self.assertEqual(self.sql("SELECT count(DISTINCT queue_id) FROM queue_born"), "2")
 
 

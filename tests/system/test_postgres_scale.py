@@ -8,6 +8,7 @@ import subprocess
 import unittest
 
 import test_postgres
+from servers import VERSION
 from test_postgres import setUpModule  # noqa: F401: its server is ours too
 
 MANY = 20000
@@ -18,7 +19,7 @@ FILL = """
 SET search_path = taskharbor;
 WITH many AS (
     INSERT INTO job (id, queue_id, type, encoding, priority, due, attempts, stalls, executions, created_at, payload)
-    SELECT make_id({now} + i * 1000), queue_make('{queue}'), 'work', 0, i % 3, {now} + i, 0, 0, 0, {now}, '{{}}'
+    SELECT make_id_v{version}({now} + i * 1000), queue_make_v{version}('{queue}'), 'work', 0, i % 3, {now} + i, 0, 0, 0, {now}, '{{}}'
     FROM generate_series(1, {count}) i RETURNING *), {place}
 INSERT INTO counted (queue_id, {word}) SELECT queue_id, count(*) FROM many GROUP BY 1;
 """
@@ -49,7 +50,7 @@ class Scale(test_postgres.Server):
         self.ok("migrate")
 
     def fill(self, state, count, queue="default"):
-        self.postgres.sql(FILL.format(now=NOW, queue=queue, count=count, place=PLACES[state], word=state))
+        self.postgres.sql(FILL.format(version=VERSION, now=NOW, queue=queue, count=count, place=PLACES[state], word=state))
 
     def rows_read(self):
         """By everybody so far. Who has left has told its numbers."""
@@ -67,7 +68,7 @@ class Scale(test_postgres.Server):
     def prune(self, done_max, limit):
         return int(self.postgres.sql(
             "SET search_path = taskharbor;"
-            f"SELECT prune(0, 0, {done_max}, {NOW}, {limit})"))
+            f"SELECT prune_v{VERSION}(0, 0, {done_max}, {NOW}, {limit})"))
 
     def test_counting_jobs_for_people_looks_at_none(self):
         for state in PLACES:
@@ -108,10 +109,10 @@ class Scale(test_postgres.Server):
         return sum(int(count) for count in re.findall(r"(?:hit|read)=(\d+)", re.search("Buffers:.*", plan).group()))
 
     def test_whoever_looks_at_what_is_aside_steps_from_type_to_type(self):
-        self.postgres.sql(FILL.format(now=NOW, queue="default", count=MANY, place=ASIDE, word="ready"))
-        for call in ("aside_types(NULL)", "bring_back('default', 'work', 1, NULL, 1)",
-                     f"bring_back('default', 'work', 2, {NOW + MANY}, 1)",
-                     f"give_up('default', 'work', 1, {NOW + MANY}, 'late', 1, {NOW + MANY}, 1)"):
+        self.postgres.sql(FILL.format(version=VERSION, now=NOW, queue="default", count=MANY, place=ASIDE, word="ready"))
+        for call in (f"aside_types_v{VERSION}(NULL)", f"bring_back_v{VERSION}('default', 'work', 1, NULL, 1)",
+                     f"bring_back_v{VERSION}('default', 'work', 2, {NOW + MANY}, 1)",
+                     f"give_up_v{VERSION}('default', 'work', 1, {NOW + MANY}, 'late', 1, {NOW + MANY}, 1)"):
             with self.subTest(call=call):
                 self.assertLess(self.blocks_for(call), 100)
 
@@ -119,12 +120,12 @@ class Scale(test_postgres.Server):
         self.fill("dead", MANY)
         self.postgres.sql("INSERT INTO taskharbor.detail (seq, last_error, failed_at)"
                           " SELECT seq, 'no', ended_at FROM taskharbor.ended; ANALYZE")
-        self.assertLess(self.blocks_for("newest_failures(10)"), 250)
+        self.assertLess(self.blocks_for(f"newest_failures_v{VERSION}(10)"), 250)
 
     def test_two_who_prune_do_not_remove_more_than_one_would(self):
         self.fill("done", 100)
         with self.postgres.session("BEGIN; SET search_path = taskharbor;"
-                                   f"SELECT prune(0, 0, 90, {NOW}, 1000) \\g /dev/null"):
+                                   f"SELECT prune_v{VERSION}(0, 0, 90, {NOW}, 1000) \\g /dev/null"):
             self.assertEqual(self.prune(90, 1000), 0)
         # The first one has not been committed.
         self.assertEqual(self.prune(90, 1000), 10)
@@ -159,10 +160,10 @@ class Scale(test_postgres.Server):
 
     def test_who_adds_up_and_is_rolled_back_has_changed_no_count(self):
         self.fill("ready", 10)
-        with self.postgres.session("BEGIN; SET search_path = taskharbor; SELECT add_up_counts() \\g /dev/null"):
+        with self.postgres.session(f"BEGIN; SET search_path = taskharbor; SELECT add_up_counts_v{VERSION}() \\g /dev/null"):
             self.fill("ready", 5)
             self.assertIn('"ready":15,', self.ok("--json", "stats").replace(" ", ""))
-        self.postgres.sql("SET search_path = taskharbor; SELECT add_up_counts()")
+        self.postgres.sql(f"SET search_path = taskharbor; SELECT add_up_counts_v{VERSION}()")
         self.assertEqual(self.postgres.sql("SELECT ready FROM taskharbor.tally"), "15")
 
     def test_results_do_not_make_a_pool_walk_over_dead_rows(self):

@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from servers import DEADLINE, POSTGRES_BIN, Postgres, servers_folder
+from servers import DEADLINE, POSTGRES_BIN, VERSION, Postgres, servers_folder
 
 THD = os.environ.get("THD", "build/dev/thd")
 THCTL = os.environ.get("THCTL", "build/dev/thctl")
@@ -246,11 +246,12 @@ class Acting(SqlCase):
 
 # What a role must not do, as SQL and as thctl.
 ACTS = ("SELECT taskharbor.cancel(gen_random_uuid())", "SELECT taskharbor.retry(gen_random_uuid())",
-        "SELECT taskharbor.cancel('{}', 1)", "SELECT taskharbor.requeue('{}', 1, 1)", "SELECT taskharbor.remove('{}')",
-        "SELECT taskharbor.ring()", "SELECT taskharbor.set_paused('default', 1, 'me')", "SELECT taskharbor.grant_roles()",
-        "SELECT taskharbor.enqueue_items('[]', 1)", "SELECT taskharbor.produce(NULL, 1, 1)",
-        "SELECT taskharbor.enqueue_one(NULL, 1)", "SELECT taskharbor.lock_class(1)", "SELECT * FROM taskharbor.lock_space",
-        "DELETE FROM taskharbor.ready", "UPDATE taskharbor.meta SET max_payload = 1", "INSERT INTO taskharbor.queue_born"
+        f"SELECT taskharbor.cancel_jobs_v{VERSION}('{{}}', 1)", f"SELECT taskharbor.requeue_v{VERSION}('{{}}', 1, 1)",
+        f"SELECT taskharbor.remove_v{VERSION}('{{}}')", f"SELECT taskharbor.ring_v{VERSION}()",
+        f"SELECT taskharbor.set_paused_v{VERSION}('default', 1, 'me')", "SELECT taskharbor.grant_roles()",
+        f"SELECT taskharbor.enqueue_items_v{VERSION}('[]', 1)", f"SELECT taskharbor.produce_v{VERSION}(NULL, 1, 1)",
+        f"SELECT taskharbor.enqueue_one_v{VERSION}(NULL, 1)", f"SELECT taskharbor.lock_class_v{VERSION}(1)",
+        "SELECT * FROM taskharbor.lock_space", "DELETE FROM taskharbor.ready", "UPDATE taskharbor.meta SET max_payload = 1", "INSERT INTO taskharbor.queue_born"
         " VALUES (1, 'x')", "UPDATE taskharbor.jobs SET state = 'done'", "TRUNCATE taskharbor.job",
         "CREATE TABLE taskharbor.mine ()", "CREATE FUNCTION taskharbor.f() RETURNS int LANGUAGE sql RETURN 1",
         "SET ROLE taskharbor")
@@ -305,12 +306,12 @@ class Roles(SqlCase):
         for values, words in ((("no name", 0, 0, "null"), "type 'no name' has a character"),
                               (("b", 0, 0, "{bad"), "payload is not JSON"), (("b", 2, 0, "1"), "encoding is json or raw"),
                               (("b", 0, 32, "1"), "update_flags is out of range")):
-            said = self.psql(f"SELECT taskharbor.enqueue_checked('{spec % values}')", user="ada")
+            said = self.psql(f"SELECT taskharbor.enqueue_checked_v{VERSION}('{spec % values}')", user="ada")
             self.assertIn("ERROR:  " + words, said)
 
     def test_a_reader_may_look_and_nothing_else(self):
         enqueues = ("SELECT taskharbor.enqueue('b')", "SELECT taskharbor.enqueue_many('[]')",
-                    "SELECT taskharbor.enqueue_checked('[]')")
+                    f"SELECT taskharbor.enqueue_checked_v{VERSION}('[]')")
         self.refuses("rita", ACTS + enqueues, THCTL_ACTS + (("enqueue", "b"),))
         for look in LOOKS:
             self.sql(look, user="rita")

@@ -49,7 +49,8 @@ static const struct {
         schema_pattern_suite, schema_public_suite, schema_suite, shell_words_suite, speech_suite, steering_suite, tail_suite,
         variables_suite}},
     {"store", {
-        anchor_suite, conninfo_suite, defect_suite, heads_suite, listing_suite, lists_suite, redis_address_suite,
+        anchor_suite, conninfo_suite, defect_suite, listing_suite, lists_suite, redis_address_suite,
+        scan_start_suite,
         redis_class_suite, redis_cluster_suite, redis_names_suite, redis_record_suite,
         redis_show_suite, scheme_suite, scratch_suite, sqlstate_suite, timekeeper_suite, url_suite}},
     {"dispatcher", {

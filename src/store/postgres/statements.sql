@@ -8,12 +8,18 @@ COMMIT
 -- name: rollback
 ROLLBACK
 -- name: clock
-SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+SELECT (extract(epoch FROM clock_timestamp()) * :USEC_PER_SEC)::bigint
 -- name: read_only
 SELECT 1 WHERE current_setting('transaction_read_only')::boolean
 -- name: schema
-SELECT version, usable_from, NOT has_function_privilege('enqueue_items(json, bigint)', 'EXECUTE')
+SELECT version, usable_from,
+    NOT has_function_privilege(to_regprocedure('enqueue_items(json, bigint)'), 'EXECUTE'),
+    (SELECT digest FROM installed WHERE part = $1::text),
+    (SELECT digest FROM installed WHERE part = 'views'),
+    pg_has_role((SELECT relowner FROM pg_class WHERE oid = 'meta'::regclass), 'USAGE')
 FROM meta
+-- name: unreleased_schema
+SELECT 1 WHERE to_regclass('meta') IS NOT NULL AND to_regclass('installed') IS NULL
 -- name: no_roles
 SELECT 1 FROM pg_proc p
 WHERE p.pronamespace = current_schema()::regnamespace AND (
@@ -33,7 +39,7 @@ SELECT armed, producing FROM arm($1::int)
 -- name: is_producing
 SELECT is_producing()
 -- name: disarm
-SELECT pg_advisory_unlock_shared(lock_class(0), 0)
+SELECT pg_advisory_unlock_shared(lock_class(:LOCK_BELL), :LOCK_SLEEPS)
 -- name: channel
 SELECT 'taskharbor_' || 'queue'::regclass::oid
 
@@ -58,7 +64,7 @@ FROM exchange($1::bigint, $2::text[], $3::int[], $4::int[], $5::boolean[], $6::i
 -- name: pool_lock
 SELECT pool_lock($1::text)
 -- name: held
-SELECT 1::smallint, 0, 0, l.seq, j.id, j.type, j.encoding, j.priority, j.due, j.run_at, j.timeout,
+SELECT :ROW_JOB::smallint, 0, 0, l.seq, j.id, j.type, j.encoding, j.priority, j.due, j.run_at, j.timeout,
     j.max_attempts, j.max_stalls, j.attempts, j.stalls, l.execution, j.created_at, j.key,
     j.update_flags, j.idempotency_key, j.payload, q.name, l.token, l.expires_at, l.started_at,
     l.worker, l.cancel_requested_at
@@ -124,7 +130,7 @@ SELECT name, host, pid, started_at, beat_at, status FROM silent ORDER BY name
 -- For people --------------------------------------------------------------------------------
 
 -- name: cancel
-SELECT * FROM cancel($1::uuid[], $2::bigint)
+SELECT * FROM cancel_jobs($1::uuid[], $2::bigint)
 -- name: run_now
 SELECT * FROM run_now($1::uuid[], $2::bigint)
 -- name: requeue
@@ -164,7 +170,7 @@ SELECT seq, execution, outcome, pool, worker, started_at, wall, user_time, syste
     exit_code, signal, error
 FROM run WHERE seq = ANY ($1::bigint[])
 UNION ALL
-SELECT seq, executions, 0, pool, worker, started_at, wall, user_time, system_time, max_rss_kb,
+SELECT seq, executions, :RUN_DONE, pool, worker, started_at, wall, user_time, system_time, max_rss_kb,
     exit_code, NULL, NULL
 FROM ended WHERE seq = ANY ($1) AND wall IS NOT NULL
 ORDER BY 1, 2
@@ -184,7 +190,7 @@ WITH added AS MATERIALIZED (
     FROM counts GROUP BY queue_id)
 SELECT q.name, p.paused_at, p.paused_by, p.spent_until, c.done_total, c.failed_total,
     c.scheduled, c.ready, c.blocked, c.running, c.retry, c.done, c.dead, c.cancelled, c.no_handler, c.cannot_start,
-    least((SELECT min(o.due) FROM generate_series(0, 9) g (priority) CROSS JOIN LATERAL (
+    least((SELECT min(o.due) FROM generate_series(0, :JOB_PRIORITY_MAX) g (priority) CROSS JOIN LATERAL (
             SELECT r.due FROM ready r
             WHERE r.queue_id = q.queue_id AND r.priority = g.priority::smallint
             ORDER BY r.due, r.seq LIMIT 1) o

@@ -5,7 +5,7 @@
 
 #include "bench/bench.h"
 #include "bench/postgres/pg_ways.h"
-#include "store/postgres/conninfo.h"
+#include "store/postgres/net/conninfo.h"
 
 #include <endian.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ void pg_bare_exec(PGconn *conn, const char *sql)
 
 static PGconn *connect_to(const char *url)
 {
-    char *conninfo = conninfo_make(url);
+    char *conninfo = pg_conninfo_make(url);
     PGconn *conn = PQconnectdb(conninfo);
 
     free(conninfo);

@@ -1,4 +1,4 @@
-#include "store/postgres/conninfo.h"
+#include "store/postgres/net/conninfo.h"
 
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -27,7 +27,7 @@ static const struct {
 
 START_TEST(libpq_gets_all_but_our_option)
 {
-    AUTO_FREE char *conninfo = conninfo_make(urls[_i].url);
+    AUTO_FREE char *conninfo = pg_conninfo_make(urls[_i].url);
 
     ck_assert_msg(strcmp(conninfo, urls[_i].conninfo) == 0, "%s, not %s", urls[_i].rule, conninfo);
 }
@@ -56,7 +56,7 @@ START_TEST(a_schema_is_a_plain_name)
     const char *schema = NULL;
 
     ck_assert_msg(url_parse(schemas[_i].url, &url, &err), "%s", err.text);
-    bool fits = conninfo_schema(&url, &schema, &err);
+    bool fits = pg_conninfo_schema(&url, &schema, &err);
     ck_assert_msg(fits == (schemas[_i].schema != NULL), "%s", schemas[_i].rule);
     if (fits)
         ck_assert_str_eq(schema, schemas[_i].schema);
@@ -81,7 +81,7 @@ START_TEST(a_url_that_libpq_does_not_know_is_refused_in_our_words)
     struct error err = {0};
 
     ck_assert_msg(url_parse(checks[_i].url, &url, &err), "%s", err.text);
-    bool fits = conninfo_check(&url, &err);
+    bool fits = pg_conninfo_check(&url, &err);
     ck_assert_msg(fits == (checks[_i].words == NULL), "%s: %s", checks[_i].rule, err.text);
     if (!fits)
         ck_assert_msg(strstr(err.text, checks[_i].words) != NULL, "%s", err.text);
@@ -94,7 +94,7 @@ START_TEST(a_refusal_does_not_show_the_password)
     struct error err = {0};
 
     ck_assert(url_parse("postgres://ada:sesame@[h/d?password=sesame", &url, &err));
-    ck_assert(!conninfo_check(&url, &err));
+    ck_assert(!pg_conninfo_check(&url, &err));
     ck_assert_msg(strstr(err.text, "sesame") == NULL, "%s", err.text);
 }
 END_TEST

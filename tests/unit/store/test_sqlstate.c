@@ -1,4 +1,4 @@
-#include "store/postgres/sqlstate.h"
+#include "store/postgres/net/sqlstate.h"
 
 #include "base/error.h"
 #include "suites.h"
@@ -26,7 +26,7 @@ static const struct {
 
 START_TEST(an_error_of_the_server_has_one_meaning)
 {
-    const struct sqlstate_meaning *meaning = sqlstate_find(states[_i].state);
+    const struct pg_sqlstate *meaning = pg_sqlstate_find(states[_i].state);
 
     ck_assert_msg(meaning->code == states[_i].code, "%s, not %s", states[_i].rule,
                   error_code_name(meaning->code));

@@ -1,0 +1,284 @@
+-- A job comes in. Looked at in this order: the idempotency record, the id, the key. The first that
+-- answers ends it; otherwise the job is new and gets its row and its place.
+
+CREATE TYPE job_spec AS (
+    id uuid, queue text, type text, encoding smallint, priority smallint, run_at bigint,
+    timeout bigint, max_attempts int, max_stalls int, attempts int, stalls int, key text,
+    update_flags smallint, idempotency_key text, idempotency_expires bigint, payload bytea
+);
+
+-- What became of a job that was to come in. One with a conflict must not: its caller raises the sentence.
+CREATE TYPE enqueued AS (id uuid, state smallint, existed boolean, updated boolean, conflict text);
+
+CREATE FUNCTION standing_of_spec(spec job_spec, queue_id_ int, now_ bigint) RETURNS standing
+LANGUAGE plpgsql AS $$
+DECLARE
+    st standing;
+BEGIN
+    st.id := spec.id;
+    st.queue_id := queue_id_;
+    st.type := spec.type;
+    st.priority := spec.priority;
+    st.run_at := spec.run_at;
+    st.due := coalesce(spec.run_at, now_);
+    st.timeout := spec.timeout;
+    st.max_attempts := spec.max_attempts;
+    st.max_stalls := spec.max_stalls;
+    st.attempts := spec.attempts;
+    st.stalls := spec.stalls;
+    st.executions := 0;
+    st.key := spec.key;
+    st.update_flags := spec.update_flags;
+    RETURN st;
+END $$;
+
+-- The waiting twin takes what the newcomer's flags say, and perhaps another place.
+CREATE FUNCTION update_waiting(twin standing, spec job_spec, newcomer standing, now_ bigint)
+RETURNS smallint LANGUAGE plpgsql AS $$
+DECLARE
+    st standing;
+BEGIN
+    twin := hold(twin.seq);
+    st := merge(twin, newcomer, spec.update_flags);
+    IF merge_moves(twin.due, newcomer.due, spec.update_flags) AND st.state <> :JOB_BLOCKED THEN
+        st.state := state_when_due(st.due, now_);
+    END IF;
+    IF spec.update_flags & :KEYED_PAYLOAD <> 0 THEN
+        UPDATE job SET encoding = spec.encoding, payload = spec.payload WHERE seq = st.seq;
+    END IF;
+    PERFORM place_remove(twin);
+    st.aside := NULL; -- who meets it next sees whether it can be run now
+    -- A blocked one is still to be merged into the running one: what its own enqueue asked for must
+    -- not be lost because a later one asked for less.
+    PERFORM write_merge(st, CASE WHEN twin.state = :JOB_BLOCKED
+        THEN flags_join(twin.update_flags, spec.update_flags) ELSE spec.update_flags END);
+    PERFORM place_add(st);
+    RETURN st.state;
+END $$;
+
+CREATE FUNCTION answer_existing(id_ uuid) RETURNS enqueued LANGUAGE sql STABLE AS $$
+    SELECT id_, coalesce(state_of(id_), :JOB_DONE::smallint), true, false, NULL;
+$$;
+
+CREATE FUNCTION enqueue_new(spec job_spec, st standing, twins keyed, now_ bigint)
+RETURNS enqueued LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO job (id, queue_id, type, encoding, priority, due, run_at, timeout, max_attempts,
+        max_stalls, attempts, stalls, executions, created_at, key, update_flags, idempotency_key,
+        payload)
+    VALUES (st.id, st.queue_id, st.type, spec.encoding, st.priority, st.due, st.run_at, st.timeout,
+        st.max_attempts, st.max_stalls, st.attempts, st.stalls, 0, now_, st.key,
+        CASE WHEN st.key IS NULL THEN nullif(st.update_flags & ~:KEYED_FLAGS, 0)
+            ELSE st.update_flags END,
+        spec.idempotency_key, spec.payload)
+    ON CONFLICT (id) DO NOTHING RETURNING seq INTO st.seq;
+    IF NOT FOUND THEN
+        DELETE FROM idempotency WHERE queue_id = st.queue_id AND key = spec.idempotency_key
+            AND id = spec.id;
+        PERFORM let_go(st);
+        RETURN answer_existing(spec.id);
+    END IF;
+    st.state := CASE WHEN twins.running IS NOT NULL THEN :JOB_BLOCKED
+        ELSE state_when_due(st.due, now_) END;
+    PERFORM place_add(st);
+    IF st.key IS NOT NULL THEN
+        twins.waiting := st.seq;
+        PERFORM twins_store(twins);
+    END IF;
+    RETURN (st.id, st.state, false, false, NULL)::enqueued;
+END $$;
+
+CREATE FUNCTION key_conflict(spec job_spec, twin standing) RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT format('key ''%s'' of queue ''%s'' %s with type ''%s'': a job of type ''%s'' cannot %s',
+        spec.key, spec.queue, CASE WHEN twin.state = :JOB_RUNNING THEN 'runs' ELSE 'waits' END,
+        twin.type, spec.type,
+        CASE WHEN twin.state = :JOB_RUNNING THEN 'wait for it' ELSE 'update it' END);
+$$;
+
+-- One job.
+CREATE FUNCTION enqueue_one(spec job_spec, now_ bigint) RETURNS enqueued LANGUAGE plpgsql AS $$
+DECLARE
+    queue_id_ int := queue_make(spec.queue);
+    st standing := standing_of_spec(spec, queue_id_, now_);
+    twins keyed;
+    twin standing;
+    stored_id uuid;
+    state_ smallint;
+BEGIN
+    IF spec.idempotency_key IS NOT NULL THEN
+        SELECT id INTO stored_id FROM idempotency
+        WHERE queue_id = queue_id_ AND key = spec.idempotency_key AND expires_at > now_;
+        IF FOUND THEN
+            RETURN answer_existing(stored_id);
+        END IF;
+    END IF;
+    PERFORM FROM job WHERE id = spec.id;
+    IF FOUND THEN
+        RETURN answer_existing(spec.id);
+    END IF;
+    IF spec.key IS NOT NULL THEN
+        twins := twins_lock(queue_id_, spec.key);
+    END IF;
+    IF spec.idempotency_key IS NOT NULL THEN
+        INSERT INTO idempotency AS record (queue_id, key, id, expires_at)
+        VALUES (queue_id_, spec.idempotency_key, spec.id, spec.idempotency_expires)
+        ON CONFLICT (queue_id, key) DO UPDATE SET id = excluded.id, expires_at = excluded.expires_at
+            WHERE record.expires_at <= now_;
+        IF NOT FOUND THEN
+            SELECT id INTO stored_id FROM idempotency
+            WHERE queue_id = queue_id_ AND key = spec.idempotency_key;
+            PERFORM let_go(st);
+            RETURN answer_existing(coalesce(stored_id, spec.id));
+        END IF;
+    END IF;
+    IF spec.key IS NOT NULL THEN
+        twin := standing_of(coalesce(twins.waiting, twins.running));
+        IF twin.type <> spec.type THEN
+            RETURN (NULL, NULL, false, false, key_conflict(spec, twin))::enqueued;
+        END IF;
+        IF twin.state <> :JOB_RUNNING THEN
+            state_ := update_waiting(twin, spec, st, now_);
+            UPDATE idempotency SET id = twin.id
+            WHERE queue_id = queue_id_ AND key = spec.idempotency_key;
+            RETURN (twin.id, state_, false, true, NULL)::enqueued;
+        END IF;
+    END IF;
+    RETURN enqueue_new(spec, st, twins, now_);
+END $$;
+
+-- ---- several ----
+
+-- Which of several a sentence is about.
+CREATE FUNCTION item_label(n bigint, total int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN total = 1 THEN '' ELSE 'job ' || n || ': ' END;
+$$;
+
+CREATE FUNCTION idempotency_lock(queue_id_ int, key_ text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO idempotency AS record (queue_id, key, id, expires_at)
+    VALUES (queue_id_, key_, '00000000-0000-0000-0000-000000000000', 0)
+    ON CONFLICT (queue_id, key) DO UPDATE SET expires_at = record.expires_at;
+END $$;
+
+-- Several, in order, all or none: the first conflict is the last answer. All keys are locked first, then all
+-- idempotency records, each in one order, so that two such calls cannot wait for each other. A record
+-- that is made for this has expired already, so it counts only when enqueue_one() makes it the job's.
+CREATE FUNCTION enqueue_specs(specs job_spec[], now_ bigint)
+RETURNS SETOF enqueued LANGUAGE plpgsql AS $$
+DECLARE
+    keys keyed[];
+    spec job_spec;
+    answer enqueued;
+BEGIN
+    IF cardinality(specs) > 1 THEN
+        SELECT array_agg(twins_lock(k.queue_id, k.key)) INTO keys FROM (
+            SELECT queue_make(s.queue) AS queue_id, s.key FROM unnest(specs) s
+            WHERE s.key IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2) k;
+        PERFORM idempotency_lock(r.queue_id, r.key) FROM (
+            SELECT queue_make(s.queue) AS queue_id, s.idempotency_key AS key FROM unnest(specs) s
+            WHERE s.idempotency_key IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2) r;
+    END IF;
+    FOREACH spec IN ARRAY specs LOOP
+        answer := enqueue_one(spec, now_);
+        RETURN NEXT answer;
+        EXIT WHEN answer.conflict IS NOT NULL;
+    END LOOP;
+    PERFORM let_go_all(keys);
+END $$;
+
+-- The same for the driver: conflicts are raised.
+CREATE FUNCTION enqueue_items(specs json, now_ bigint) RETURNS SETOF enqueued LANGUAGE plpgsql AS $$
+DECLARE
+    total int := json_array_length(specs);
+    n int := 0;
+    answer enqueued;
+BEGIN
+    FOR answer IN SELECT * FROM enqueue_specs(
+        ARRAY(SELECT s FROM json_populate_recordset(NULL::job_spec, specs) s), now_)
+    LOOP
+        n := n + 1;
+        IF answer.conflict IS NOT NULL THEN
+            RAISE EXCEPTION USING ERRCODE = 'TH001',
+                MESSAGE = item_label(n, total) || answer.conflict;
+        END IF;
+        RETURN NEXT answer;
+    END LOOP;
+END $$;
+
+-- Jobs without key or idempotency key, set-wise: most of them. Answers only those that existed.
+CREATE FUNCTION enqueue_plain(now_ bigint, queues text[], ids uuid[], queue_at int[], types text[],
+    encodings int[], priorities int[], run_ats bigint[], timeouts bigint[], max_attempts_ int[],
+    max_stalls_ int[], attempts_ int[], stalls_ int[], payloads bytea[])
+RETURNS TABLE (n int, state_ smallint) LANGUAGE plpgsql AS $$
+DECLARE
+    queue_ids int[];
+    fresh uuid[];
+    several boolean := cardinality(queues) > 1;
+    fresh_queues int[];
+    later int;
+    laters int[];
+BEGIN
+    FOR i IN 1..cardinality(queues) LOOP
+        queue_ids[i] := queue_make(queues[i]);
+    END LOOP;
+    WITH added AS (
+        INSERT INTO job (id, queue_id, type, encoding, priority, due, run_at, timeout, max_attempts,
+            max_stalls, attempts, stalls, executions, created_at, payload)
+        SELECT g.id, queue_ids[g.at], g.type, g.encoding, g.priority, coalesce(g.run_at, now_),
+            g.run_at, g.timeout, g.max_attempts, g.max_stalls, g.attempts, g.stalls, 0, now_,
+            g.payload
+        FROM unnest(ids, queue_at, types, encodings, priorities, run_ats, timeouts, max_attempts_,
+            max_stalls_, attempts_, stalls_, payloads) g (id, at, type, encoding, priority, run_at,
+            timeout, max_attempts, max_stalls, attempts, stalls, payload)
+        ON CONFLICT (id) DO NOTHING
+        RETURNING job.seq, job.id, job.queue_id, job.priority, job.due,
+            job.attempts > 0 OR job.stalls > 0 AS traces
+    ), placed AS (
+        INSERT INTO ready (queue_id, priority, due, seq, keyed, traces)
+        SELECT a.queue_id, a.priority, a.due, a.seq, false, a.traces FROM added a WHERE a.due <= now_
+    ), postponed AS (
+        INSERT INTO waiting (state, due, seq, queue_id)
+        SELECT :JOB_SCHEDULED, a.due, a.seq, a.queue_id FROM added a WHERE a.due > now_
+    )
+    SELECT array_agg(a.id), sum((a.due > now_)::int), array_agg(a.queue_id) FILTER (WHERE several),
+        array_agg((a.due > now_)::int) FILTER (WHERE several)
+    INTO fresh, later, fresh_queues, laters FROM added a;
+    IF several THEN
+        INSERT INTO counted (queue_id, scheduled, ready)
+        SELECT f.queue_id, sum(f.later), sum(1 - f.later)
+        FROM unnest(fresh_queues, laters) f (queue_id, later) GROUP BY f.queue_id;
+    ELSIF fresh IS NOT NULL THEN
+        INSERT INTO counted (queue_id, scheduled, ready)
+        VALUES (queue_ids[1], later, cardinality(fresh) - later);
+    END IF;
+    IF cardinality(fresh) = cardinality(ids) THEN
+        RETURN;
+    END IF;
+    RETURN QUERY SELECT g.place::int, coalesce(state_of(g.id), :JOB_DONE::smallint) FROM (
+        SELECT u.id, u.place, row_number() OVER (PARTITION BY u.id ORDER BY u.place) AS nth
+        FROM unnest(ids) WITH ORDINALITY u (id, place)) g
+    WHERE g.nth > 1 OR fresh IS NULL OR g.id <> ALL (fresh);
+END $$;
+
+-- ---- by the clock ----
+
+-- By a pool's scheduler, which waits for nobody: a key or a record that a transaction holds is a
+-- conflict like another one's type, and the slot is tried again.
+-- What is beyond the horizon was stored by a clock that was wrong.
+CREATE FUNCTION cron_enqueue(name_ text, slot_ bigint, horizon bigint, specs json, now_ bigint)
+RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO cron AS last (name, slot) VALUES (name_, slot_)
+    ON CONFLICT (name) DO UPDATE SET slot = excluded.slot
+        WHERE excluded.slot > last.slot OR last.slot > horizon;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    PERFORM set_config('lock_timeout', '50ms', true);
+    PERFORM enqueue_items(specs, now_);
+    PERFORM set_config('lock_timeout', '0', true);
+    RETURN true;
+EXCEPTION WHEN lock_not_available THEN
+    RAISE EXCEPTION USING ERRCODE = 'TH001', MESSAGE =
+        'its key is held by a transaction that is not over yet: it is tried again';
+END $$;

@@ -1,0 +1,86 @@
+-- A pool says that it lives, and extends what it holds; who watches says so.
+
+-- Answers only the leases that have something to tell: a verdict that is not ok, a wish to cancel,
+-- somebody who watches. The row with n = 0 says by its verdict whether the pool is registered. A lease
+-- that somebody else has locked now is unavailable: it is extended by the next one.
+CREATE FUNCTION heartbeat(pool_ text, status_ bytea, now_ bigint, lease_for bigint, queues text[],
+    ids uuid[], refs bigint[], tokens bytea[], workers int[], percents int[], texts bytea[],
+    outputs bytea[], clocked boolean)
+RETURNS TABLE (n int, verdict int, cancel boolean, watched boolean) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    over_ bigint := over_at(now_, clocked);
+    extended int[];
+    cancelled int[];
+    watched_ int[];
+    told int[];
+    told_seqs bigint[];
+BEGIN
+    IF cardinality(ids) > 0 THEN
+        PERFORM pool_lock(pool_);
+        PERFORM queue_lock(queue_id, false)
+        FROM (SELECT queue_id FROM queue WHERE name = ANY (queues) ORDER BY queue_id) q;
+    END IF;
+    UPDATE pool SET beat_at = now_, status = coalesce(status_, status) WHERE name = pool_;
+    RETURN QUERY SELECT 0, CASE WHEN FOUND THEN :TH_OK ELSE :TH_E_NOT_FOUND END, false,
+        EXISTS (SELECT FROM watch WHERE id = '00000000-0000-0000-0000-000000000000' AND until > now_);
+    IF cardinality(ids) = 0 THEN
+        RETURN;
+    END IF;
+
+    WITH beat AS MATERIALIZED (
+        SELECT g.n::int AS n, j.queue_id, j.seq, g.token, g.worker,
+            g.percent IS NOT NULL OR g.output IS NOT NULL AS told
+        FROM unnest(ids, refs, tokens, workers, percents, outputs)
+            WITH ORDINALITY g (id, ref, token, worker, percent, output, n)
+            CROSS JOIN LATERAL (SELECT queue_id, seq FROM job
+                WHERE seq = seq_by_ref(g.ref, g.id) OFFSET 0) j
+    ), locked AS MATERIALIZED (
+        SELECT b.* FROM beat b CROSS JOIN LATERAL (
+            SELECT FROM lease
+            WHERE queue_id = b.queue_id AND seq = b.seq AND token = b.token AND expires_at > over_
+            FOR NO KEY UPDATE SKIP LOCKED) l
+    ), moved AS (
+        UPDATE lease l SET expires_at = now_ + lease_for, worker = coalesce(k.worker, l.worker),
+            traces = l.traces OR k.told
+        FROM locked k WHERE l.queue_id = k.queue_id AND l.seq = k.seq
+        RETURNING k.n, k.seq, k.told, l.cancel_requested_at AS cancel_at
+    )
+    SELECT coalesce(array_agg(m.n), '{}'), array_agg(m.n) FILTER (WHERE m.cancel_at IS NOT NULL),
+        array_agg(m.n) FILTER (WHERE m.told), array_agg(m.seq) FILTER (WHERE m.told)
+    INTO extended, cancelled, told, told_seqs FROM moved m;
+    FOR i IN 1..coalesce(cardinality(told), 0) LOOP
+        PERFORM write_told(told_seqs[i], percents[told[i]]::smallint, texts[told[i]], NULL,
+            outputs[told[i]]);
+    END LOOP;
+    watched_ := ARRAY(SELECT array_position(ids, w.id) FROM watch w
+        WHERE w.until > now_ AND w.id = ANY (ids));
+    RETURN QUERY SELECT e, :TH_OK, coalesce(e = ANY (cancelled), false), e = ANY (watched_)
+    FROM unnest(extended) e WHERE e = ANY (cancelled) OR e = ANY (watched_);
+    IF cardinality(extended) < cardinality(ids) THEN
+        RETURN QUERY SELECT g.n::int, coalesce(nullif(lease_check(
+            standing_of(seq_by_ref(refs[g.n], ids[g.n])), tokens[g.n], over_), :TH_OK),
+            :TH_E_UNAVAILABLE), false,
+            false
+        FROM generate_subscripts(ids, 1) g (n) WHERE g.n <> ALL (extended);
+    END IF;
+
+    -- Leases may now be shorter than they were: no queue may expect its next expiry later.
+    PERFORM FROM queue WHERE name = ANY (queues) AND next_expiry > now_ + lease_for
+    ORDER BY queue_id FOR NO KEY UPDATE;
+    IF FOUND THEN
+        UPDATE queue SET next_expiry = now_ + lease_for
+        WHERE name = ANY (queues) AND next_expiry > now_ + lease_for;
+    END IF;
+END $$;
+
+-- Whoever leaves a mark clears away those that are over, but for what somebody else has locked.
+CREATE FUNCTION watch_jobs(ids uuid[], until_ bigint, now_ bigint) RETURNS void LANGUAGE sql AS $$
+    DELETE FROM watch WHERE id IN (
+        SELECT id FROM watch WHERE until <= now_ FOR UPDATE SKIP LOCKED);
+    INSERT INTO watch AS w (id, until)
+    SELECT DISTINCT g, until_ FROM unnest(ids) g
+    WHERE g = '00000000-0000-0000-0000-000000000000' OR EXISTS (SELECT FROM job WHERE id = g)
+    ORDER BY g
+    ON CONFLICT (id) DO UPDATE SET until = greatest(w.until, excluded.until);
+$$;

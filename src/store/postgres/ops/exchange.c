@@ -1,0 +1,297 @@
+/*
+ * exchange.c - settle, then reserve, in one round trip and one transaction: all that a
+ * dispatcher does under load.
+ *
+ * Acks without result or output go as arrays, everything else as JSON; the server finds out which
+ * of the former are not as plain as they look, and which of the latter have to be settled one by
+ * one. What comes back is a list of rows of several kinds, see the type `exchanged`.
+ */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "store/postgres/codec/reserved.h"
+#include "store/postgres/codec/spec.h"
+#include "store/postgres/net/answer.h"
+#include "store/postgres/net/statement.h"
+#include "store/postgres/ops/ops.h"
+#include "store/postgres/ops/plain_acks.h"
+#include "store/postgres/ops/queue_names.h"
+#include "store/postgres/ops/wanted.h"
+#include "store/postgres/protocol.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* One call. */
+struct exchange {
+    struct postgres *postgres;
+    const struct settlement_list *finished;
+    const struct reservation *wanted; /* NULL: nothing */
+    usec_t now;
+    enum th_error_code *verdicts;
+    struct job_list *jobs;
+    size_t first; /* of this call in the list, which may have had jobs before */
+
+    struct pg_queue_names queues;
+    struct pg_plain_acks plain;
+    struct buffer items;
+    bool has_items;
+    bool came_back; /* jobs that were settled, or their twins, to places before others */
+    bool rings;
+};
+
+static void exchange_done(struct exchange *exchange)
+{
+    pg_queue_names_done(&exchange->queues);
+    pg_plain_acks_done(&exchange->plain);
+    buffer_done(&exchange->items);
+}
+
+/* ---- what is settled ---- */
+
+/* Everything that is not plain, as JSON. */
+static bool write_items(struct exchange *exchange, struct error *err)
+{
+    const struct settlement_list *finished = exchange->finished;
+    struct json_writer json = {.out = &exchange->items};
+
+    json_write_open(&json, NULL, '[');
+    for (size_t i = 0; i < finished->count; i++) {
+        exchange->verdicts[i] = TH_OK;
+        if (pg_plain_acks_have(&exchange->plain, &finished->items[i]))
+            continue;
+        exchange->has_items = true;
+        pg_spec_add_settlement(&json, (int)i + 1, &finished->items[i]);
+    }
+    json_write_close(&json, ']');
+    return buffer_ok(&exchange->items, err);
+}
+
+static bool name_queues(struct exchange *exchange, struct error *err)
+{
+    const struct settlement_list *finished = exchange->finished;
+    const struct reservation *wanted = exchange->wanted;
+
+    for (size_t i = 0; i < finished->count; i++)
+        if (pg_queue_names_add(&exchange->queues, finished->items[i].queue) == 0)
+            return error_no_memory(err);
+    for (size_t i = 0; wanted != NULL && i < wanted->queue_count; i++)
+        if (pg_queue_names_add(&exchange->queues, wanted->queues[i].queue) == 0)
+            return error_no_memory(err);
+    return true;
+}
+
+static bool bind_settlements(struct exchange *exchange, struct pg_statement *call,
+                             struct error *err)
+{
+    pg_statement_int(call, exchange->now);
+    if (!name_queues(exchange, err))
+        return false;
+    pg_queue_names_bind(&exchange->queues, call);
+    if (!pg_plain_acks_bind(&exchange->plain, &exchange->queues, call, err))
+        return false;
+    pg_statement_text(call, exchange->has_items ? buffer_str(&exchange->items) : NULL);
+    return true;
+}
+
+/* ---- the answer ---- */
+
+static bool read_job(struct exchange *exchange, struct pg_answer *answer, const char *pool,
+                     struct error *err)
+{
+    const struct reservation *wanted = exchange->wanted;
+    struct job *job = job_list_add(exchange->jobs);
+    struct arena *arena = &exchange->jobs->arena;
+
+    if (job == NULL)
+        return error_no_memory(err);
+    job->token = lease_token_make(&wanted->batch, (uint32_t)pg_answer_int(answer));
+    const char *queue = wanted->queues[pg_answer_int(answer) - 1].queue;
+    pg_reserved_read(answer, arena, job);
+    job->executions++;
+    /* Jobs of one queue come together, and share its name. */
+    job->queue = exchange->jobs->count - exchange->first > 1 && strcmp(job[-1].queue, queue) == 0
+                     ? job[-1].queue
+                     : arena_text(arena, queue);
+    job->pool = pool;
+    job->expires_at = exchange->now + wanted->lease_for;
+    job->started_at = exchange->now;
+    return true;
+}
+
+static void read_limit(const struct exchange *exchange, struct pg_answer *answer)
+{
+    size_t share = (size_t)pg_answer_int(answer) - 1;
+    struct share_limit limit = {.is_full = pg_answer_int(answer) != 0};
+
+    for (int i = 0; i < 5; i++)
+        pg_answer_skip(answer);
+    limit.limited_until = pg_answer_int(answer);
+    if (exchange->wanted->limits_out != NULL)
+        exchange->wanted->limits_out[share] = limit;
+}
+
+static bool read_looked(const struct exchange *exchange, struct pg_answer *answer, usec_t took,
+                        struct error *err)
+{
+    const struct queue_share *share = &exchange->wanted->queues[pg_answer_int(answer) - 1];
+    struct pg_scan_start *start =
+        pg_scan_starts_find(&exchange->postgres->scan_starts, share->queue);
+
+    if (start == NULL)
+        return error_no_memory(err);
+    pg_scan_start_looked(start, exchange->now, took);
+    return true;
+}
+
+static void read_verdict(const struct exchange *exchange, struct pg_answer *answer)
+{
+    size_t n = (size_t)pg_answer_int(answer) - 1;
+
+    exchange->verdicts[n] = (enum th_error_code)pg_answer_int(answer);
+}
+
+static bool read_row(struct exchange *exchange, struct pg_answer *answer, const char *pool,
+                     usec_t took, struct error *err)
+{
+    enum pg_row kind = (enum pg_row)pg_answer_int(answer);
+
+    assert(exchange->wanted != NULL || kind == ROW_VERDICT || kind == ROW_BELL);
+    switch (kind) {
+    case ROW_VERDICT:
+        read_verdict(exchange, answer);
+        return true;
+    case ROW_JOB:
+        return read_job(exchange, answer, pool, err);
+    case ROW_LIMIT:
+        read_limit(exchange, answer);
+        return true;
+    case ROW_BELL:
+        exchange->rings = true;
+        pg_answer_skip(answer);
+        exchange->came_back = pg_answer_int(answer) != 0;
+        return true;
+    case ROW_LOOKED:
+        return read_looked(exchange, answer, took, err);
+    }
+    return error_set(err, TH_E_INTERNAL, "postgres: an exchange answered a row of no known kind");
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct job *first = a, *second = b;
+
+    if (first->priority != second->priority)
+        return first->priority - second->priority;
+    if (first->due != second->due)
+        return first->due < second->due ? -1 : 1;
+    return (first->ref > second->ref) - (first->ref < second->ref);
+}
+
+/* The server answers one share after the other, but the jobs of a share in any order. */
+static void sort_shares(struct exchange *exchange)
+{
+    struct job *jobs = exchange->jobs->items;
+    size_t from = exchange->first;
+
+    for (size_t i = from + 1; i <= exchange->jobs->count; i++) {
+        if (i < exchange->jobs->count && jobs[i].queue == jobs[from].queue)
+            continue;
+        qsort(jobs + from, i - from, sizeof(*jobs), compare_places);
+        from = i;
+    }
+}
+
+static bool note_scan_starts(struct exchange *exchange, struct error *err)
+{
+    for (size_t i = exchange->first; i < exchange->jobs->count; i++) {
+        const struct job *job = &exchange->jobs->items[i];
+        struct pg_scan_start *start =
+            pg_scan_starts_find(&exchange->postgres->scan_starts, job->queue);
+        if (start == NULL)
+            return error_no_memory(err);
+        pg_scan_start_took(start, job);
+    }
+    return true;
+}
+
+static bool read_answer(struct exchange *exchange, struct pg_answer *answer, usec_t took,
+                        struct error *err)
+{
+    const struct reservation *wanted = exchange->wanted;
+    const char *pool = NULL;
+
+    if (wanted != NULL) {
+        pool = arena_text(&exchange->jobs->arena, wanted->pool);
+        for (size_t i = 0; wanted->limits_out != NULL && i < wanted->queue_count; i++)
+            wanted->limits_out[i] = (struct share_limit){0};
+    }
+    while (pg_answer_next(answer))
+        if (!read_row(exchange, answer, pool, took, err))
+            return false;
+    if (exchange->came_back || (wanted != NULL && wanted->types != NULL))
+        pg_scan_starts_forget(&exchange->postgres->scan_starts);
+    if (wanted == NULL)
+        return true;
+    sort_shares(exchange);
+    if (!exchange->came_back && wanted->types == NULL && !note_scan_starts(exchange, err))
+        return false;
+    return !exchange->jobs->arena.failed || error_no_memory(err);
+}
+
+static bool run(struct exchange *exchange, struct error *err)
+{
+    CLEANUP(pg_statement_done)
+    struct pg_statement call = pg_statement_start(exchange->postgres, SQL_EXCHANGE);
+    CLEANUP(pg_answer_done) struct pg_answer answer = {0};
+    usec_t start = clock_boot();
+
+    call.writes = true;
+    if (!bind_settlements(exchange, &call, err) ||
+        !pg_wanted_bind(exchange->postgres, exchange->wanted, exchange->now, &exchange->queues,
+                        &call, err))
+        return false;
+    pg_statement_bool(&call, exchange->postgres->base.is_clocked);
+    if (!pg_statement_run(&call, &answer, err))
+        return false;
+    return read_answer(exchange, &answer, clock_boot() - start, err);
+}
+
+/* With all of them one by one if `together` is false. */
+static bool settle_and_reserve(struct exchange exchange, bool together, struct error *err)
+{
+    bool done = (!together || pg_plain_acks_take(&exchange.plain, exchange.finished, err)) &&
+                write_items(&exchange, err) && run(&exchange, err);
+
+    if (!done) /* it may have been done all the same */
+        pg_scan_starts_forget(&exchange.postgres->scan_starts);
+    /* Whoever tries again with the same list must not find jobs in it that were never leased. */
+    if (!done && exchange.wanted != NULL)
+        exchange.jobs->count = exchange.first;
+    if (done && exchange.wanted != NULL && exchange.jobs->count > exchange.first)
+        pg_bell_found(&exchange.postgres->bell);
+    if (done && exchange.rings)
+        pg_bell_ring(exchange.postgres);
+    exchange_done(&exchange);
+    return done;
+}
+
+bool pg_exchange(struct store *store, const struct settlement_list *finished,
+                 const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
+                 struct job_list *jobs_out, struct error *err)
+{
+    const struct exchange exchange = {
+        .postgres = pg_of(store),
+        .finished = finished,
+        .wanted = wanted,
+        .now = now,
+        .verdicts = verdicts_out,
+        .jobs = jobs_out,
+        .first = wanted != NULL ? jobs_out->count : 0,
+        .items = BUFFER(PG_SPEC_MAX),
+    };
+
+    if (settle_and_reserve(exchange, true, err))
+        return true;
+    /* A lease changed under the statement, or is locked, and only the long way copes with that. */
+    return err->code == TH_E_LEASE_MISMATCH && settle_and_reserve(exchange, false, err);
+}

@@ -1,0 +1,72 @@
+/*
+ * scan_start.c - where each queue's ready jobs begin, as far as this handle has seen.
+ */
+#include "store/postgres/ops/scan_start.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_INTERVAL USEC_PER_SEC
+#define PAUSE_FACTOR  10 /* looking again takes at most a tenth of the time */
+
+struct pg_scan_start *pg_scan_starts_find(struct pg_scan_starts *starts, const char *queue)
+{
+    for (size_t i = 0; i < starts->count; i++)
+        if (strcmp(starts->items[i].queue, queue) == 0)
+            return &starts->items[i];
+
+    struct pg_scan_start *items = reallocarray(starts->items, starts->count + 1, sizeof(*items));
+    if (items == NULL)
+        return NULL;
+    starts->items = items;
+    struct pg_scan_start *start = &items[starts->count++];
+    *start = (struct pg_scan_start){0};
+    snprintf(start->queue, sizeof(start->queue), "%s", queue);
+    return start;
+}
+
+bool pg_scan_start_is_due(const struct pg_scan_start *start, usec_t now)
+{
+    return start->looked_at == 0 || now < start->looked_at ||
+           now - start->looked_at >= LOOK_INTERVAL;
+}
+
+bool pg_scan_start_may_look_again(const struct pg_scan_start *start, usec_t now)
+{
+    return now <= start->looked_at || now - start->looked_at >= start->pause;
+}
+
+static void forget(struct pg_scan_start *start)
+{
+    start->looked_at = 0;
+    memset(start->behind, 0, sizeof(start->behind));
+}
+
+void pg_scan_start_looked(struct pg_scan_start *start, usec_t now, usec_t took)
+{
+    forget(start);
+    start->looked_at = now;
+    start->pause = took < LOOK_INTERVAL / PAUSE_FACTOR ? took * PAUSE_FACTOR : LOOK_INTERVAL;
+}
+
+void pg_scan_start_took(struct pg_scan_start *start, const struct job *job)
+{
+    if (job->priority < 0 || job->priority >= SCAN_START_PRIORITIES)
+        return;
+    start->behind[job->priority].known = true;
+    start->behind[job->priority].due = job->due;
+    start->behind[job->priority].seq = job->ref;
+}
+
+void pg_scan_starts_forget(struct pg_scan_starts *starts)
+{
+    for (size_t i = 0; i < starts->count; i++)
+        forget(&starts->items[i]);
+}
+
+void pg_scan_starts_done(struct pg_scan_starts *starts)
+{
+    free(starts->items);
+    *starts = (struct pg_scan_starts){0};
+}

@@ -1,0 +1,43 @@
+-- Views that the driver reads, and whoever wants to. They only get more columns, at their end.
+
+CREATE OR REPLACE VIEW queue_name AS
+SELECT queue_id, name FROM queue UNION SELECT queue_id, name FROM queue_born;
+
+-- What was counted, and what was added up of it: `deltas` says which.
+CREATE OR REPLACE VIEW counts AS
+SELECT 1 AS deltas, * FROM counted UNION ALL SELECT 0, * FROM tally;
+
+-- A job with all that is known of it, for people and for their own queries.
+CREATE OR REPLACE VIEW job_view AS
+SELECT j.seq, j.id, j.type,
+    coalesce(q.name, (SELECT min(b.name) FROM queue_born b WHERE b.queue_id = j.queue_id)) AS queue,
+    CASE
+        WHEN l.seq IS NOT NULL THEN :JOB_RUNNING::smallint
+        WHEN e.seq IS NOT NULL THEN e.state
+        WHEN a.seq IS NOT NULL THEN :JOB_READY::smallint
+        WHEN EXISTS (SELECT 1 FROM ready r WHERE r.queue_id = j.queue_id
+                AND r.priority = j.priority AND r.due = j.due AND r.seq = j.seq)
+            THEN :JOB_READY::smallint
+        ELSE (SELECT w.state FROM waiting w
+            WHERE w.state IN (:JOB_SCHEDULED, :JOB_BLOCKED, :JOB_RETRY)
+                AND w.due = j.due AND w.seq = j.seq)
+    END AS state,
+    j.encoding, j.payload, j.priority, j.due, j.run_at, j.timeout,
+    coalesce(e.attempts, j.attempts) AS attempts, j.max_attempts,
+    coalesce(l.execution, e.executions, j.executions) AS executions,
+    coalesce(e.stalls, j.stalls) AS stalls, j.max_stalls, j.key, j.update_flags,
+    j.idempotency_key, j.created_at, coalesce(l.started_at, e.started_at) AS started_at,
+    e.ended_at, coalesce(l.token, e.token) AS token, l.expires_at,
+    coalesce(l.pool, e.pool) AS pool, coalesce(l.worker, e.worker) AS worker,
+    coalesce(l.cancel_requested_at, e.cancel_requested_at) AS cancel_requested_at,
+    e.merged_into, coalesce(a.error, d.last_error) AS last_error, d.failed_at, d.reason,
+    CASE WHEN e.state = :JOB_DONE THEN e.exit_code ELSE d.exit_code END AS exit_code,
+    CASE WHEN e.state = :JOB_DONE THEN NULL ELSE d.signal END AS signal,
+    d.progress_percent, d.progress_text, d.result, d.output, a.why AS aside,
+    a.since AS aside_since
+FROM job j
+    LEFT JOIN queue q ON q.queue_id = j.queue_id
+    LEFT JOIN lease l ON l.queue_id = j.queue_id AND l.seq = j.seq
+    LEFT JOIN ended e ON e.seq = j.seq
+    LEFT JOIN aside a ON a.seq = j.seq
+    LEFT JOIN detail d ON d.seq = j.seq;
