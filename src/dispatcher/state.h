@@ -4,11 +4,11 @@
  * What the master wants of it:
  *
  *   from                      to         by dispatcher.c, on
- *   serving                   paused     ORDER_PAUSE: reserve nothing, give back what nobody
- * started paused                    serving    ORDER_RESUME serving paused            draining
- * ORDER_DRAIN: as paused, and end when nothing is held serving paused draining   stopping
- * ORDER_STOP: as draining, and stop what runs any but ended             ended      ORDER_EXIT,
- * ORDER_RETIRE, nothing left to do, a failure
+ *   serving                   paused     ORDER_PAUSE: reserve nothing, give back the unstarted
+ *   paused                    serving    ORDER_RESUME
+ *   serving paused            draining   ORDER_DRAIN: as paused, and end when nothing is held
+ *   serving paused draining   stopping   ORDER_STOP: as draining, and stop what runs
+ *   any but ended             ended      ORDER_EXIT, ORDER_RETIRE, nothing left to do, a failure
  *
  * An order that would lead elsewhere, as one to pause while it drains, changes nothing.
  *
