@@ -11,7 +11,6 @@
 #include "process/print_file.h"
 
 #include "base/arena.h"
-#include "base/cleanup.h"
 #include "base/error.h"
 
 #include <errno.h>
@@ -46,19 +45,14 @@ static bool prepare(int fd, struct error *err)
 
 bool print_file_make(int ends_out[2], struct error *err)
 {
-    AUTO_CLOSE int fd = memfd_create("printed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const int fd = memfd_create("printed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const int other = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
-    if (fd < 0)
-        return error_errno(err, TH_E_INTERNAL, errno, "open a file for what plugins print");
-    if (!prepare(fd, err))
-        return false;
-    const int other = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (other < 0)
-        return error_errno(err, TH_E_INTERNAL, errno, "open a file for what plugins print");
     ends_out[0] = fd;
     ends_out[1] = other;
-    fd = -1;
-    return true;
+    if (other < 0)
+        return error_errno(err, TH_E_INTERNAL, errno, "open a file for what plugins print");
+    return prepare(fd, err);
 }
 
 /* ---- a worker ---- */

@@ -24,7 +24,7 @@ struct error;
 
 /* ---- the master ---- */
 
-/* One open file, twice; both are the caller's. */
+/* One open file, twice; both are the caller's, also after an error, and may be -1 then. */
 bool print_file_make(int ends_out[2], struct error *err) MUST_CHECK;
 
 /* ---- a worker, with its own ---- */
