@@ -176,10 +176,11 @@ void overrun_look(struct overrun *overrun)
 }
 
 /* A plugin may have undone what makes TERM harmless. */
-static bool did_kill(const struct overrun_watch *watch, int status)
+bool overrun_did_kill(const struct overrun_watch *watch, int status)
 {
-    return watch->reason != STOP_NONE &&
-           (watch->is_killed || (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM));
+    if (watch->reason == STOP_NONE || !WIFSIGNALED(status))
+        return false;
+    return WTERMSIG(status) == SIGTERM || (watch->is_killed && WTERMSIG(status) == SIGKILL);
 }
 
 /* As far as the worker has said. */
@@ -207,7 +208,7 @@ void overrun_note_stopped(struct overrun *overrun, const struct seat *seat)
 struct worker_end overrun_end_of(const struct overrun *overrun, const struct seat *seat, int status)
 {
     const struct overrun_watch *watch = watch_of(overrun, seat);
-    const bool was_killed = did_kill(watch, status);
+    const bool was_killed = overrun_did_kill(watch, status);
     const bool works = seat->role == ROLE_WORKER;
 
     return (struct worker_end){

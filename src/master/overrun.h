@@ -48,6 +48,9 @@ enum stop_reason overrun_reason(const struct overrun_facts *facts);
 /* How long one that shall stop may take to return. */
 usec_t overrun_grace(const struct overrun_facts *facts, const struct pool_config *pool);
 
+/* Whether what was sent to it is what it ended by: it may have died by itself just before. */
+bool overrun_did_kill(const struct overrun_watch *watch, int status);
+
 bool overrun_init(struct overrun *overrun, const struct children *children,
                   struct error *err) MUST_CHECK;
 void overrun_done(struct overrun *overrun);

@@ -4,6 +4,7 @@
 #include "suites.h"
 
 #include <check.h>
+#include <signal.h>
 
 #define NOW   (1000 * USEC_PER_SEC)
 #define LATER (NOW + 1)
@@ -83,6 +84,31 @@ START_TEST(a_run_that_lost_its_lease_had_kill_grace)
 }
 END_TEST
 
+static const struct {
+    const char *rule;
+    enum stop_reason reason;
+    bool is_killed;
+    int status; /* as waitpid() has it: a signal */
+    bool expected;
+} deaths[] = {
+    {"that was let alone was not killed by us", STOP_NONE, false, SIGKILL, false},
+    {"that was sent KILL was", STOP_LOST_LEASE, true, SIGKILL, true},
+    {"that TERM was no harm to was not", STOP_TIMEOUT, false, SIGKILL, false},
+    {"that died of TERM was", STOP_TIMEOUT, false, SIGTERM, true},
+    {"that aborted before KILL came was not", STOP_LOST_LEASE, true, SIGABRT, false},
+    {"that was stopped and sent KILL was", STOP_FROZEN, true, SIGKILL, true},
+};
+
+START_TEST(who_died_by_itself_was_not_killed)
+{
+    const struct overrun_watch watch = {.reason = deaths[_i].reason,
+                                        .is_killed = deaths[_i].is_killed};
+
+    ck_assert_msg(overrun_did_kill(&watch, deaths[_i].status) == deaths[_i].expected, "one %s",
+                  deaths[_i].rule);
+}
+END_TEST
+
 Suite *overrun_suite(void)
 {
     Suite *suite = suite_create("master/overrun");
@@ -91,6 +117,7 @@ Suite *overrun_suite(void)
     tcase_add_loop_test(cases, a_run_shall_stop_for_one_reason, 0, COUNT_OF(runs));
     tcase_add_test(cases, what_is_for_no_job_only_has_its_time);
     tcase_add_loop_test(cases, a_run_that_lost_its_lease_had_kill_grace, 0, COUNT_OF(graces));
+    tcase_add_loop_test(cases, who_died_by_itself_was_not_killed, 0, COUNT_OF(deaths));
     suite_add_tcase(suite, cases);
     return suite;
 }
