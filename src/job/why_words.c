@@ -117,9 +117,11 @@ static void tell_cannot_start(const struct why_facts *facts, struct why *why)
 
 static void tell_max_running(const struct why_facts *facts, struct why *why)
 {
+    const bool is_one = facts->running == 1;
+
     snprintf(why->text, sizeof why->text,
-             "%" PRId64 " jobs of queue %s run, and its max_running is %" PRId64, facts->running,
-             facts->job->queue, why->limit);
+             "%" PRId64 " job%s of queue %s run%s, and its max_running is %" PRId64, facts->running,
+             is_one ? "" : "s", facts->job->queue, is_one ? "s" : "", why->limit);
     snprintf(why->help, sizeof why->help, "it waits for one of them to end, or for a larger limit");
 }
 
