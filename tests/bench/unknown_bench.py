@@ -20,7 +20,9 @@ CHUNK = 100000  # jobs that are enqueued at a time
 def open_store(build, scratch, name, jobs, url):
     folder = os.path.join(scratch, name)
     os.mkdir(folder)
-    return jobs_bench.Bench(build, folder, jobs, url)
+    bench = jobs_bench.Bench(build, folder, jobs, url)
+    bench.thctl("migrate")
+    return bench
 
 
 def count_aside(bench):
@@ -68,7 +70,6 @@ def main(build, scratch, stored, jobs, *urls):
     without, with_them = (open_store(build, scratch, name, jobs, url)
                           for name, url in zip(("without", "with"), urls))
     set_aside(with_them, count)
-    set_aside(without, 0)
     tell(measure(without, with_them), count)
     if count_aside(with_them) != count:
         sys.exit("some of the jobs that were set aside are not there any more")
