@@ -46,6 +46,9 @@
 /* How long a call may wait for the backend before it gives up, if nobody wants it sooner. */
 #define CALL_DEADLINE (5 * USEC_PER_SEC)
 
+/* Fewer leases cost less one by one than as a batch. */
+#define BATCH_MIN 16
+
 struct store_driver;
 
 /* The part of a store that every driver has in common: the first member of its own struct. */
@@ -53,6 +56,8 @@ struct store {
     const struct store_driver *driver; /* set by open */
     char *name;                        /* owned; the URL without secrets */
     size_t max_payload;
+    /* From so many plain jobs of one queue on a reserve gives them one lease. */
+    size_t batch_min;
     usec_t deadline; /* of each call; 0, while it is opened: CALL_DEADLINE */
     /* Whoever calls follows the database's clock: a lease is over, to be taken back or refused,
      * only when the database's own clock says so, too. */

@@ -122,6 +122,7 @@ bool store_open(const char *url_text, const struct store_options *options, struc
         return false;
     store->deadline = store_patience(options);
     store->max_payload = options->max_payload != 0 ? options->max_payload : JOB_PAYLOAD_DEFAULT;
+    store->batch_min = options->batch_min != 0 ? options->batch_min : BATCH_MIN;
     store->name = strdup(url.shown);
     store->clock = options->clock != NULL ? options->clock : &store->own_clock;
     store->is_clocked = options->clock != NULL;

@@ -33,6 +33,7 @@ struct store_options {
     bool any_schema;    /* open it whatever its version is: only for store_schema() */
     bool writable;      /* refuse a PostgreSQL server that can only be read from */
     size_t max_payload; /* 0 is JOB_PAYLOAD_DEFAULT */
+    size_t batch_min;   /* so many plain jobs of one queue and reserve share a lease; 0 is 16 */
     usec_t deadline;    /* of each call once it is open: after so long it gives up; 0 is 5 s, and
                          * nothing is longer */
     /* What the caller knew of the database's clock through another handle, and will know through

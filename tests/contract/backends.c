@@ -169,6 +169,7 @@ static const struct backend backends[] = {
     },
     {
         .name = "memory",
+        .batch_min = 1,
         .bad_url = MEMORY_SCHEME "no/such/name",
         .fleeting = true,
         .fresh_url = memory_fresh_url,
@@ -201,6 +202,7 @@ static const struct backend backends[] = {
     },
     {
         .name = "rediss",
+        .batch_min = 1,
         .bad_url = "rediss://127.0.0.1:1/0",
         .blocked = TH_E_UNCERTAIN,
         .fresh_url = rediss_fresh_url,
@@ -221,7 +223,7 @@ static const struct backend backends[] = {
 bool backend_open(const struct backend *backend, const char *url, struct store **store_out,
                   struct error *err)
 {
-    const struct store_options options = {.migrate = true};
+    const struct store_options options = {.migrate = true, .batch_min = backend->batch_min};
 
     if (!store_open(url, &options, store_out, err))
         return false;

@@ -4,6 +4,7 @@
 #include "child.h"
 
 #include "base/cleanup.h"
+#include "scene.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +40,7 @@ void child_must(bool done, const struct error *err)
 
 struct store *child_open(const char *url)
 {
-    const struct store_options options = {.migrate = true};
+    const struct store_options options = {.migrate = true, .batch_min = scene_backend()->batch_min};
     struct store *store = NULL;
     struct error err = {0};
 
