@@ -31,6 +31,7 @@
 #include "dispatcher/starts.h"
 #include "dispatcher/state.h"
 #include "dispatcher/store_handle.h"
+#include "process/known_clocks.h"
 #include "process/process.h"
 #include "process/result_ring.h"
 #include "process/scoreboard.h"
@@ -325,6 +326,7 @@ static bool set_up(struct dispatcher *dispatcher, struct error *err)
     if (!dispatcher->starts)
         return error_no_memory(err);
     start_board_clear(process->start_board);
+    known_clock_recall(process->known_clock, &dispatcher->clock);
     dispatcher->workers.loop = process->loop;
     dispatcher->workers.result_rings = process->result_rings;
     ring_for_all(dispatcher); /* a dispatcher before may have died before it woke anybody */

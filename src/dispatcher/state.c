@@ -4,6 +4,7 @@
 #include "dispatcher/state.h"
 
 #include "base/clock.h"
+#include "process/known_clocks.h"
 #include "process/process.h"
 #include "store/store.h"
 
@@ -78,6 +79,7 @@ void dispatcher_read_clocks(struct dispatcher *dispatcher)
         .store = store,
         .offset = store - clock_wall(),
     };
+    known_clock_keep(dispatcher->process->known_clock, &dispatcher->clock);
 }
 
 bool dispatcher_holds_nothing(const struct dispatcher *dispatcher)

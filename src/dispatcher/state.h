@@ -30,9 +30,9 @@
 #include "dispatcher/outbox.h"
 #include "dispatcher/queues.h"
 #include "dispatcher/workers.h"
+#include "job/timekeeper.h"
 #include "process/loop.h"
 #include "process/outage.h"
-#include "store/timekeeper.h"
 
 #define DISPATCHER_TOLD_TYPES 32
 

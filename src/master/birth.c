@@ -20,6 +20,7 @@
 #include "master/ledger.h"
 #include "master/seat.h"
 #include "master/this_pool.h"
+#include "process/known_clocks.h"
 #include "process/lease_table.h"
 #include "process/print_file.h"
 #include "process/process.h"
@@ -135,7 +136,9 @@ static bool confine_worker(const struct this_pool *pool, const struct process *p
                            struct error *err)
 {
     return forget_store(pool, err) && lower_limits(pool, err) &&
-           lease_table_restrict(pool->leases, err) && task_ring_restrict(process->task_ring, err) &&
+           lease_table_restrict(pool->leases, err) &&
+           known_clocks_restrict(pool->known_clocks, err) &&
+           task_ring_restrict(process->task_ring, err) &&
            result_rings_restrict(process->result_rings, process->result_ring, err) &&
            scoreboard_restrict(pool->scoreboard, process->slot, err) &&
            start_board_restrict(process->start_board, err);
@@ -221,6 +224,7 @@ static struct process describe(const struct seat *seat, const struct sockets *so
         .once = pool->options->once,
         .handlers = role->works ? generation->handlers : NULL,
         .leases = pool->leases,
+        .known_clock = role->works ? NULL : known_clocks_of(pool->known_clocks, seat->role),
         .task_ring = role->hands_out || role->works ? generation->task_ring : NULL,
         .result_rings = role->hands_out || role->works ? pool->result_rings : NULL,
         .result_ring = seat->result_ring,

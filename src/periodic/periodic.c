@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "job/lease.h"
+#include "process/known_clocks.h"
 #include "process/outage.h"
 #include "process/process.h"
 #include "process/scoreboard.h"
@@ -144,7 +145,10 @@ static bool follow_clock(struct runner *runner, struct error *err)
     const struct pool_config *pool = &runner->process->config->pool;
     const usec_t age = lease_renewal_interval(pool->heartbeat_interval, pool->lease) / 2;
 
-    return store_follow_clock(runner->store, age, err) || error_prefix(err, "ask for the time");
+    if (!store_follow_clock(runner->store, age, err))
+        return error_prefix(err, "ask for the time");
+    known_clock_keep(runner->process->known_clock, &runner->clock);
+    return true;
 }
 
 static void make_pass(struct runner *runner)
@@ -216,6 +220,7 @@ int periodic_run(struct process *process, const struct periodic *periodic)
         .clock = {.lease = process->config->pool.lease},
     };
 
+    known_clock_recall(process->known_clock, &runner.clock);
     process->obey = obey;
     process->context = &runner;
     sleep_until(&runner, clock_boot());

@@ -18,6 +18,7 @@
 
 struct config;
 struct error;
+struct known_clock;
 struct lease_table;
 struct task_ring;
 struct scoreboard;
@@ -46,6 +47,7 @@ struct process {
     const struct worker_handlers *handlers; /* workers; others: NULL */
 
     struct lease_table *leases;
+    struct known_clock *known_clock;   /* what this service knew before; workers: NULL */
     struct task_ring *task_ring;       /* dispatcher and workers; others: NULL */
     struct result_rings *result_rings; /* dispatcher and workers; others: NULL */
     int result_ring;                   /* a worker's own; others: 0 */

@@ -20,7 +20,7 @@
 #include "job/lease.h"
 #include "job/settlement.h"
 #include "job/state.h"
-#include "store/timekeeper.h"
+#include "job/timekeeper.h"
 
 struct store;
 

@@ -4,7 +4,7 @@ nothing runs twice.
 """
 import os
 import time
-from signal import SIGCONT, SIGTSTP
+from signal import SIGCONT, SIGKILL, SIGTSTP
 
 from clocks import Clock
 from daemon import wait_for
@@ -82,6 +82,25 @@ class ClockSteps:
         self.let_go()
         self.wait_state(held, "done")
         self.check([old, new], [held])
+
+    def test_a_dispatcher_that_was_replaced_took_the_job_of_a_pool_that_had_not_seen_the_clock_set_forward(self):
+        handlers = {"hold": {"command": HOLD}, "quick": {"command": ["/bin/true"]}}
+        pool = {"lease": "30s", "heartbeat_interval": "10s", "reaper_interval": "10m"}
+        holder = self.start_quick(handlers, pool)
+        held = self.enqueue("hold")
+        self.wait_held()
+        holder.signal(SIGTSTP)
+        holder.wait_event("pool_paused")
+        other = self.start_quick(handlers, pool)
+        self.run_job("quick")
+        dispatcher = other.pid_of("dispatcher")
+        self.clock.set(2 * 30)
+        os.kill(dispatcher, SIGKILL)
+        other.wait_replaced("dispatcher", dispatcher)
+        self.run_job("quick")
+        self.let_go()
+        self.wait_state(held, "done")
+        self.check([holder, other], [held])
 
 
 class ClockStepsSqlite(ClockSteps, RunningCase):

@@ -35,12 +35,12 @@ static const struct {
     {"job", {
         cron_describe_suite, cron_due_suite, cron_parse_suite, cron_suite, idempotency_suite, aside_suite,
         job_json_suite, job_suite, keyed_suite, lease_suite, rate_suite, retry_suite,
-        settlement_suite, state_suite, stop_reason_suite, why_suite}},
+        settlement_suite, state_suite, stop_reason_suite, timekeeper_suite, why_suite}},
     {"config", {
         config_suite, diagnostics_suite, environment_suite, field_suite, handler_match_suite,
         include_suite, plugin_id_suite, reference_suite, yaml_tree_suite}},
     {"process", {
-        account_suite, lease_table_suite, loop_suite, message_suite, notify_suite,
+        account_suite, known_clocks_suite, lease_table_suite, loop_suite, message_suite, notify_suite,
         orphans_suite, outage_suite, print_file_suite, process_suite, result_suite, result_ring_suite,
         scoreboard_suite, spawn_suite, start_board_suite, task_suite, task_ring_suite, title_suite}},
     {"worker", {
@@ -52,7 +52,7 @@ static const struct {
         anchor_suite, conninfo_suite, defect_suite, listing_suite, lists_suite, redis_address_suite,
         scan_start_suite,
         redis_class_suite, redis_cluster_suite, redis_names_suite, redis_record_suite,
-        redis_show_suite, scheme_suite, scratch_suite, sqlstate_suite, timekeeper_suite, url_suite}},
+        redis_show_suite, scheme_suite, scratch_suite, sqlstate_suite, url_suite}},
     {"dispatcher", {
         crash_outcome_suite, dispatcher_state_suite, held_jobs_suite, interleave_suite, on_dead_suite, outbox_suite, queues_suite, room_suite,
         starts_suite}},

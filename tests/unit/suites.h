@@ -57,6 +57,7 @@ Suite *retry_suite(void);
 Suite *settlement_suite(void);
 Suite *state_suite(void);
 Suite *stop_reason_suite(void);
+Suite *timekeeper_suite(void);
 Suite *why_suite(void);
 
 /* config */
@@ -72,6 +73,7 @@ Suite *yaml_tree_suite(void);
 
 /* process */
 Suite *account_suite(void);
+Suite *known_clocks_suite(void);
 Suite *lease_table_suite(void);
 Suite *loop_suite(void);
 Suite *message_suite(void);
@@ -125,7 +127,6 @@ Suite *scan_start_suite(void);
 Suite *scheme_suite(void);
 Suite *scratch_suite(void);
 Suite *sqlstate_suite(void);
-Suite *timekeeper_suite(void);
 Suite *url_suite(void);
 
 /* dispatcher */

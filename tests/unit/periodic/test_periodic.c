@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "periodic/scene.h"
+#include "process/known_clocks.h"
 #include "process/process.h"
 #include "process/scoreboard.h"
 #include "suites.h"
@@ -17,6 +18,7 @@
 /* A service whose passes do what a case says, and which asks itself to exit after the last. */
 struct service {
     struct process process;
+    struct known_clocks *known_clocks;
     struct config config;
     int master; /* the other end of its control socket */
     int passes, leaves;
@@ -42,6 +44,8 @@ static void begin(struct service *service, const char *backend)
     *process = (struct process){
         .name = "service", .config = &service->config, .backend = backend, .control = ends[1]};
     MUST(scoreboard_open(1, 1, &process->scoreboard, &err));
+    MUST(known_clocks_open(1, &service->known_clocks, &err));
+    process->known_clock = known_clocks_of(service->known_clocks, 0);
     scoreboard_enter(process->scoreboard, 0, "service", 0, 1, getpid());
     MUST(process_begin(process, &err));
 }
@@ -49,6 +53,7 @@ static void begin(struct service *service, const char *backend)
 static void end(struct service *service)
 {
     loop_close(&service->process.loop);
+    known_clocks_close(&service->known_clocks);
     scoreboard_close(&service->process.scoreboard);
     close(service->process.control);
     close(service->master);

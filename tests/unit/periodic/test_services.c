@@ -7,6 +7,7 @@
 #include "periodic/retrier.h"
 #include "periodic/scene.h"
 #include "periodic/scheduler.h"
+#include "process/known_clocks.h"
 #include "process/process.h"
 #include "process/scoreboard.h"
 #include "suites.h"
@@ -23,6 +24,7 @@ struct service {
     char url[64];
     struct config config;
     struct process process;
+    struct known_clocks *known_clocks;
 };
 
 static void begin(struct service *service, int (*main)(struct process *process))
@@ -44,6 +46,8 @@ static void begin(struct service *service, int (*main)(struct process *process))
                                 .nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     MUST(lease_table_open(1, &process->leases, &err));
     MUST(scoreboard_open(1, 1, &process->scoreboard, &err));
+    MUST(known_clocks_open(1, &service->known_clocks, &err));
+    process->known_clock = known_clocks_of(service->known_clocks, 0);
     scoreboard_enter(process->scoreboard, 0, process->name, 0, 1, getpid());
     service->pid = fork();
     ck_assert_int_ge(service->pid, 0);
@@ -54,6 +58,7 @@ static void begin(struct service *service, int (*main)(struct process *process))
 
 static void end(struct service *service)
 {
+    known_clocks_close(&service->known_clocks);
     scoreboard_close(&service->process.scoreboard);
     lease_table_close(&service->process.leases);
     close(service->process.nudge);

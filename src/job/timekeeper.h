@@ -20,12 +20,12 @@
  * All processes learn of it within a third of a lease, so when the first of them goes by the new
  * clock alone, all the others have extended their leases by it.
  *
- * One that has just started knows the new clock alone. After a step back its leases look over to
+ * A pool that has just started knows the new clock alone. After a step back its leases look over to
  * those who have not seen the step: so the database itself has to agree (driver.h, is_clocked).
  * Pure: no clock is read here.
  */
-#ifndef STORE_TIMEKEEPER_H
-#define STORE_TIMEKEEPER_H
+#ifndef JOB_TIMEKEEPER_H
+#define JOB_TIMEKEEPER_H
 
 #include "base/base.h"
 

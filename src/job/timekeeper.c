@@ -1,7 +1,7 @@
 /*
  * timekeeper.c - what a process knows of the database's clock.
  */
-#include "store/timekeeper.h"
+#include "job/timekeeper.h"
 
 static usec_t smaller(usec_t a, usec_t b)
 {

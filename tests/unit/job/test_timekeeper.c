@@ -1,7 +1,7 @@
 /*
  * test_timekeeper.c - slow answers, and clocks that are set.
  */
-#include "store/timekeeper.h"
+#include "job/timekeeper.h"
 #include "suites.h"
 
 #include <check.h>
@@ -159,7 +159,7 @@ END_TEST
 
 Suite *timekeeper_suite(void)
 {
-    Suite *suite = suite_create("store/timekeeper");
+    Suite *suite = suite_create("job/timekeeper");
     TCase *cases = pure_case("timekeeper");
 
     tcase_add_test(cases, a_slow_answer_shifted_the_clock_by_half_of_it);
