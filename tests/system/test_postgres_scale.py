@@ -122,6 +122,14 @@ class Scale(test_postgres.Server):
                           " SELECT seq, 'no', ended_at FROM taskharbor.ended; ANALYZE")
         self.assertLess(self.blocks_for(f"newest_failures_v{VERSION}(10)"), 250)
 
+    def test_failures_of_one_moment_were_all_sorted_to_show_a_few(self):
+        """As when a database that all jobs need goes away."""
+        self.fill("dead", MANY)
+        self.postgres.sql("INSERT INTO taskharbor.detail (seq, last_error, failed_at)"
+                          f" SELECT seq, 'no', {NOW} FROM taskharbor.ended; ANALYZE")
+        self.assertLess(self.rows_for(lambda: self.postgres.sql(
+            f"SET search_path = taskharbor; SELECT newest_failures_v{VERSION}(10)")), 500)
+
     def test_two_who_prune_do_not_remove_more_than_one_would(self):
         self.fill("done", 100)
         with self.postgres.session("BEGIN; SET search_path = taskharbor;"

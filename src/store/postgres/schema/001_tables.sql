@@ -199,7 +199,7 @@ CREATE TABLE detail (
 );
 
 -- What never failed is not in it, so the path of a good job does not write it.
-CREATE INDEX detail_by_failure ON detail (failed_at) WHERE failed_at IS NOT NULL;
+CREATE INDEX detail_by_failure ON detail (failed_at, seq) WHERE failed_at IS NOT NULL;
 
 -- The newest executions of each job.
 CREATE TABLE run (
