@@ -13,6 +13,7 @@ from test_postgres import setUpModule  # noqa: F401: its server is ours too
 
 MANY = 20000
 NOW = 1790000000000000
+LEASE_TOKEN = r"\x" + 20 * "ab"
 
 # So many jobs in one state, ended or due one after the other.
 FILL = """
@@ -102,9 +103,9 @@ class Scale(test_postgres.Server):
         self.assertEqual(self.postgres.sql("SELECT count(*), min(ended_at) FROM taskharbor.ended WHERE state = 5"),
                          f"{MANY - 50}|{NOW + 51}")
 
-    def blocks_for(self, call):
+    def blocks_for(self, call, settings=""):
         """How many blocks the call touches, when its session has done so before."""
-        plan = self.postgres.sql(f"SET search_path = taskharbor; SELECT {call};"
+        plan = self.postgres.sql(f"SET search_path = taskharbor; {settings} SELECT {call};"
                                  f"EXPLAIN (ANALYZE, BUFFERS) SELECT {call}")
         return sum(int(count) for count in re.findall(r"(?:hit|read)=(\d+)", re.search("Buffers:.*", plan).group()))
 
@@ -129,6 +130,19 @@ class Scale(test_postgres.Server):
                           f" SELECT seq, 'no', {NOW} FROM taskharbor.ended; ANALYZE")
         self.assertLess(self.rows_for(lambda: self.postgres.sql(
             f"SET search_path = taskharbor; SELECT newest_failures_v{VERSION}(10)")), 500)
+
+    def test_leases_that_statistics_do_not_know_of_were_all_walked_over_to_find_one(self):
+        """As after a vacuum that found only dead rows. A beat that met 1,000 ended jobs timed out, with its pool's lock."""
+        self.fill("done", MANY)
+        lease = f"INSERT INTO lease SELECT queue_id, seq, 1, '{LEASE_TOKEN}', {NOW}, 'gone', {NOW}, false FROM job"
+        self.postgres.sql(f"SET search_path = taskharbor; {lease};"
+                          "DELETE FROM lease WHERE seq < (SELECT max(seq) FROM lease)")
+        self.postgres.sql("VACUUM ANALYZE taskharbor.lease")
+        self.postgres.sql(f"SET search_path = taskharbor; {lease} WHERE seq < (SELECT max(seq) - 1 FROM job)")
+        one = "(SELECT max(seq) - 1 FROM job)"
+        for call in f"standing_of_v{VERSION}({one})", f"(SELECT state FROM job_view WHERE seq = {one})":
+            with self.subTest(call=call):
+                self.assertLess(self.blocks_for(call, "SET enable_seqscan = off; SET enable_bitmapscan = off;"), 60)
 
     def test_two_who_prune_do_not_remove_more_than_one_would(self):
         self.fill("done", 100)

@@ -37,7 +37,8 @@ SELECT j.seq, j.id, j.type,
     a.since AS aside_since
 FROM job j
     LEFT JOIN queue q ON q.queue_id = j.queue_id
-    LEFT JOIN lease l ON l.queue_id = j.queue_id AND l.seq = j.seq
+    LEFT JOIN LATERAL (SELECT * FROM lease
+        WHERE queue_id = j.queue_id AND seq = j.seq OFFSET 0) l ON true -- as in standing_of()
     LEFT JOIN ended e ON e.seq = j.seq
     LEFT JOIN aside a ON a.seq = j.seq
     LEFT JOIN detail d ON d.seq = j.seq;
