@@ -65,7 +65,7 @@ struct th_job {
     const char *id;
     const char *type;
     const char *queue;
-    const char *payload; /* bytes, with a NUL behind them that payload_size does not count */
+    const char *payload; /* bytes, followed by a NUL that payload_size does not count */
     size_t payload_size;
     int attempt; /* 1 is the first */
     int max_attempts;
