@@ -49,7 +49,7 @@ static struct arena_block *add_block(struct arena *arena, size_t size)
 {
     const bool is_large = size > LARGE_SIZE;
     const size_t block_size = block_size_for(arena, size);
-    struct arena_block *block = calloc(1, sizeof(*block) + block_size);
+    struct arena_block *block = calloc(1, sizeof *block + block_size);
 
     if (!block)
         return NULL;

@@ -16,11 +16,11 @@
 /* Makes a text that was cut at `size` end in dots, without half a UTF-8 character before them. */
 static void end_in_dots(char *text, size_t size)
 {
-    size_t end = size - sizeof("...");
+    size_t end = size - sizeof "...";
 
     while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80)
         end--;
-    memcpy(text + end, "...", sizeof("..."));
+    memcpy(text + end, "...", sizeof "...");
 }
 
 static void format_text(char *text, size_t size, const char *format, va_list arguments)
@@ -34,11 +34,11 @@ static void format_text(char *text, size_t size, const char *format, va_list arg
 static void put_joined(struct error *err, const char *before, const char *behind)
 {
     char text[ERROR_TEXT_SIZE];
-    const int length = snprintf(text, sizeof(text), "%s: %s", before, behind);
+    const int length = snprintf(text, sizeof text, "%s: %s", before, behind);
 
-    if ((size_t)length >= sizeof(text))
-        end_in_dots(text, sizeof(text));
-    memcpy(err->text, text, sizeof(text));
+    if ((size_t)length >= sizeof text)
+        end_in_dots(text, sizeof text);
+    memcpy(err->text, text, sizeof text);
 }
 
 bool error_set(struct error *err, enum th_error_code code, const char *format, ...)
@@ -47,11 +47,11 @@ bool error_set(struct error *err, enum th_error_code code, const char *format, .
     va_list arguments;
 
     va_start(arguments, format);
-    format_text(text, sizeof(text), format, arguments);
+    format_text(text, sizeof text, format, arguments);
     va_end(arguments);
 
     err->code = code;
-    memcpy(err->text, text, sizeof(text));
+    memcpy(err->text, text, sizeof text);
     return false;
 }
 
@@ -61,11 +61,11 @@ bool error_errno(struct error *err, enum th_error_code code, int number, const c
     va_list arguments;
 
     va_start(arguments, format);
-    format_text(text, sizeof(text), format, arguments);
+    format_text(text, sizeof text, format, arguments);
     va_end(arguments);
 
     err->code = code;
-    put_joined(err, text, strerror_r(number, meaning, sizeof(meaning)));
+    put_joined(err, text, strerror_r(number, meaning, sizeof meaning));
     return false;
 }
 
@@ -75,7 +75,7 @@ bool error_prefix(struct error *err, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    format_text(prefix, sizeof(prefix), format, arguments);
+    format_text(prefix, sizeof prefix, format, arguments);
     va_end(arguments);
 
     put_joined(err, prefix, err->text);

@@ -114,7 +114,7 @@ static bool read_shifts(const unsigned char *data, const struct counts *counts,
     int32_t offset = zone->first_offset;
     int64_t before = INT64_MIN;
 
-    if (shifts == NULL)
+    if (!shifts)
         return error_no_memory(err);
     zone->shifts = shifts;
     for (size_t i = 0; i < counts->shifts; i++) {
@@ -139,7 +139,7 @@ static bool read_rule(struct bytes footer, struct zone *zone, struct error *err)
     const unsigned char *end =
         footer.length > 1 ? memchr(footer.data + 1, '\n', footer.length - 1) : NULL;
 
-    if (end == NULL || footer.data[0] != '\n')
+    if (!end || footer.data[0] != '\n')
         return refuse(err, "its end is missing");
 
     const size_t length = (size_t)(end - footer.data) - 1;

@@ -154,7 +154,7 @@ static int size_shift(const char *unit)
 
     if (unit[0] == '\0')
         return 0;
-    return found == NULL || unit[1] != '\0' ? -1 : (int)(found - letters + 1) * 10;
+    return !found || unit[1] != '\0' ? -1 : (int)(found - letters + 1) * 10;
 }
 
 bool units_parse_size(const char *text, bytes_t *size_out, struct error *err)

@@ -71,7 +71,7 @@ bool zone_load(const char *name, struct arena *arena, const struct zone **zone_o
         return refuse_name(name, err);
 
     struct zone *zone = arena_alloc(arena, sizeof *zone);
-    if (zone == NULL)
+    if (!zone)
         return error_no_memory(err);
     const struct bytes bytes = {(const unsigned char *)buffer_str(&file), file.length};
     if (!tzif_parse(bytes, arena, zone, err))

@@ -25,7 +25,7 @@ static bool wants_colour(void)
 {
     const char *refused = getenv("NO_COLOR");
 
-    return (refused == NULL || refused[0] == '\0') && output_obeys_escapes();
+    return (!refused || refused[0] == '\0') && output_obeys_escapes();
 }
 
 /* Of some terminals, as over a serial line, only the user knows it. */
@@ -37,8 +37,7 @@ static size_t terminal_width(int fd)
 
     if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         return size.ws_col;
-    return said != NULL && text_to_int(said, 1, WIDTH_MAX, &columns) ? (size_t)columns
-                                                                     : WIDTH_DEFAULT;
+    return said && text_to_int(said, 1, WIDTH_MAX, &columns) ? (size_t)columns : WIDTH_DEFAULT;
 }
 
 static void remark(const char *prefix, const char *format, va_list arguments)

@@ -21,7 +21,7 @@ static bool grow(struct crowd *crowd, struct error *err)
     size_t room = crowd->room == 0 ? ROOM_FIRST : 2 * crowd->room;
     struct uuid *ids = reallocarray(crowd->ids, room, sizeof *ids);
 
-    if (ids == NULL)
+    if (!ids)
         return error_no_memory(err);
     crowd->ids = ids;
     crowd->room = room;
@@ -31,9 +31,9 @@ static bool grow(struct crowd *crowd, struct error *err)
 /* A queue is only of use while it is the one of all. */
 static void note_queue(struct crowd *crowd, const char *queue)
 {
-    if (crowd->count == 0 && queue != NULL)
+    if (crowd->count == 0 && queue)
         snprintf(crowd->queue, sizeof crowd->queue, "%s", queue);
-    else if (queue == NULL || strcmp(crowd->queue, queue) != 0)
+    else if (!queue || strcmp(crowd->queue, queue) != 0)
         crowd->queue[0] = '\0';
 }
 
@@ -66,12 +66,12 @@ static void drop_doubles(struct crowd *crowd)
 
 static bool begin(struct crowd *crowd, struct error *err)
 {
-    if (crowd->has_ended != NULL || crowd->count == 0)
+    if (crowd->has_ended || crowd->count == 0)
         return true;
     qsort(crowd->ids, crowd->count, sizeof *crowd->ids, compare_ids);
     drop_doubles(crowd);
     crowd->has_ended = calloc(crowd->count, sizeof *crowd->has_ended);
-    return crowd->has_ended != NULL || error_no_memory(err);
+    return crowd->has_ended || error_no_memory(err);
 }
 
 /* The first one from here on that has not ended, or the first of all. */
@@ -132,12 +132,12 @@ static void note_end(struct page *page, size_t place, const struct job *job)
     crowd->has_ended[place] = true;
     crowd->left--;
     page->moved = true;
-    if (job == NULL) {
+    if (!job) {
         crowd->gone++;
         return;
     }
     crowd->ended[job->state]++;
-    if (page->watcher->ended != NULL)
+    if (page->watcher->ended)
         page->watcher->ended(job, page->watcher->context);
 }
 
@@ -154,9 +154,9 @@ static size_t compare_page(struct page *page, size_t from)
         if (at == page->jobs.count && !page->is_last)
             return place;
         const struct job *job = at < page->jobs.count ? &page->jobs.items[at] : NULL;
-        if (job != NULL && uuid_compare(&job->id, &crowd->ids[place]) != 0)
+        if (job && uuid_compare(&job->id, &crowd->ids[place]) != 0)
             job = NULL;
-        if (!crowd->has_ended[place] && (job == NULL || job_state_has_ended(job->state)))
+        if (!crowd->has_ended[place] && (!job || job_state_has_ended(job->state)))
             note_end(page, place, job);
     }
     return crowd->count;

@@ -97,7 +97,7 @@ static int pace_of(uint64_t set, int n)
 /* "5", "Monday" */
 static void add_number(struct buffer *out, int number, const struct names *names)
 {
-    if (names->items != NULL && number < names->count)
+    if (names->items && number < names->count)
         buffer_text(out, names->items[number]);
     else
         buffer_printf(out, "%d", number);

@@ -34,9 +34,9 @@ static void write_queue(struct json_writer *json, const struct queue_config *que
 
 static const char *kind_of(const struct handler_config *handler)
 {
-    if (handler->plugin != NULL)
+    if (handler->plugin)
         return "plugin";
-    return handler->resident.argv != NULL ? "resident" : "command";
+    return handler->resident.argv ? "resident" : "command";
 }
 
 static void write_handler(struct json_writer *json, const struct config *config,

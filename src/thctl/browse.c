@@ -111,7 +111,7 @@ static void add_row(struct table *table, const struct job *job, bool is_wide, us
 /* An option as it was given, for a shell. */
 static void add_option(struct buffer *hint, const char *name, const char *value)
 {
-    if (value == NULL)
+    if (!value)
         return;
     buffer_printf(hint, " --%s ", name);
     buffer_shell_word(hint, value);

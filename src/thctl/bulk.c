@@ -202,7 +202,7 @@ static bool add_line(struct bulk *bulk, struct batch *batch, struct error *err)
     if (!parse_line(bulk, &batch->jobs.arena, &job, err))
         return err->code == TH_E_INVALID && bulk->options[TEMPLATE_SKIP_BAD].given;
     struct job *place = job_list_add(&batch->jobs);
-    if (place == NULL)
+    if (!place)
         return error_no_memory(err);
     *place = job;
     batch->line_of[batch->jobs.count - 1] = bulk->lines.number;
@@ -412,7 +412,7 @@ enum status bulk_run(struct session *session, const struct option_value *options
     struct error err;
 
     bulk.line.limit = line_limit(bulk.enqueue.max_payload);
-    if (type != NULL && !job_name_check(type, JOB_NAME_MAX, &err)) {
+    if (type && !job_name_check(type, JOB_NAME_MAX, &err)) {
         error_prefix(&err, "type");
         return session_refuse(&err);
     }

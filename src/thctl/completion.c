@@ -60,7 +60,7 @@ static bool takes_next_word(const struct option *option)
 
 static void add_values(struct buffer *out, const char *command, const struct option *table)
 {
-    for (const struct option *option = table; option->name != NULL; option++) {
+    for (const struct option *option = table; option->name; option++) {
         if (!takes_next_word(option))
             continue;
         buffer_text(out, "    ");
@@ -70,7 +70,7 @@ static void add_values(struct buffer *out, const char *command, const struct opt
             continue;
         }
         buffer_text(out, ") words='");
-        for (const char *const *choice = option->choices; *choice != NULL; choice++)
+        for (const char *const *choice = option->choices; *choice; choice++)
             buffer_printf(out, "%s%s", choice == option->choices ? "" : " ", *choice);
         buffer_text(out, "' ;;\n");
     }
@@ -84,14 +84,14 @@ static void add_names(struct buffer *out, const struct command *const *commands,
 
 static void add_options(struct buffer *out, const struct option *table)
 {
-    for (const struct option *option = table; option->name != NULL; option++)
+    for (const struct option *option = table; option->name; option++)
         buffer_printf(out, " --%s", option->name);
 }
 
 /* Global options that stand before the command take their values with them. */
 static void add_leading(struct buffer *out, const struct option *global)
 {
-    for (const struct option *option = global; option->name != NULL; option++) {
+    for (const struct option *option = global; option->name; option++) {
         if (takes_next_word(option))
             buffer_printf(out, "        --%s|-%c) ((i++)) ;;\n", option->name, option->letter);
     }

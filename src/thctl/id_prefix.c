@@ -66,7 +66,7 @@ bool id_prefix_parse_all(const struct words *arguments, struct id_prefix **prefi
 {
     struct id_prefix *prefixes = calloc(arguments->count + 1, sizeof *prefixes);
 
-    if (prefixes == NULL)
+    if (!prefixes)
         return error_no_memory(err);
     for (size_t i = 0; i < arguments->count; i++) {
         if (id_prefix_parse(arguments->items[i], &prefixes[i], err))

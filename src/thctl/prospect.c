@@ -22,7 +22,7 @@ bool prospect_is_wanted(bool waits)
 static const char *ask(const char *closest, char text[MEANT_SIZE])
 {
     text[0] = '\0';
-    if (closest != NULL)
+    if (closest)
         snprintf(text, MEANT_SIZE, " (did you mean '%s'?)", closest);
     return text;
 }

@@ -62,7 +62,7 @@ static bool check_known(const struct known_queues *known, const struct order *or
     if (order->create || known_queues_has(known, queue))
         return true;
     closest = known_queues_closest(known, queue);
-    if (closest != NULL)
+    if (closest)
         return error_set(err, TH_E_NOT_FOUND, "there is no queue '%s' (did you mean '%s'?)%s",
                          queue, closest, all_the_same);
     return error_set(err, TH_E_NOT_FOUND, "there is no queue '%s': 'thctl queues' lists them%s",

@@ -92,5 +92,5 @@ usec_t template_wait(const struct option_value *options)
 {
     const struct option_value *wait = &options[TEMPLATE_WAIT];
 
-    return wait->text != NULL ? wait->number : USEC_MAX;
+    return wait->text ? wait->number : USEC_MAX;
 }

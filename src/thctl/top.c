@@ -69,7 +69,7 @@ static void resolve_limits(const struct top *top, struct top_data *data)
     struct offers offers = {
         .pools = arena_alloc(&data->arena, (data->pool_count + 1) * sizeof *offers.pools)};
 
-    for (size_t i = 0; i < data->pool_count && offers.pools != NULL; i++) {
+    for (size_t i = 0; i < data->pool_count && offers.pools; i++) {
         if (!data->pools[i].silent)
             offers.pools[offers.count++] = data->pools[i].status;
     }

@@ -54,9 +54,9 @@ static void keep_failure(struct waiting *waiting, const struct job *job)
     struct buffer *line = &waiting->failures[waiting->failure_count++];
     *line = (struct buffer)BUFFER(FAILURE_MAX);
     buffer_printf(line, "%s %s", uuid_format(&job->id, id), job_state_name(job->state));
-    if (reason != NULL)
+    if (reason)
         buffer_printf(line, " (%s)", reason);
-    if (job->state == JOB_DEAD && job->last_error != NULL) {
+    if (job->state == JOB_DEAD && job->last_error) {
         struct bytes last = text_last_line(job->last_error);
         buffer_text(line, ": ");
         buffer_add(line, last.data, last.length);

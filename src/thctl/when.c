@@ -56,7 +56,7 @@ static bool read_clock(const char *text, struct tm *time_out)
     time_out->tm_sec = 0;
     if (!read_digits(&text, digits, ':', &time_out->tm_hour))
         return false;
-    if (strchr(text, ':') == NULL) {
+    if (!strchr(text, ':')) {
         if (!read_digits(&text, 2, '\0', &time_out->tm_min))
             return false;
     } else if (!read_digits(&text, 2, ':', &time_out->tm_min) ||

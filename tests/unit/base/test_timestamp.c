@@ -99,7 +99,7 @@ START_TEST(no_day_is_left_out_or_doubled)
         timestamp_format(day + 1, text);
         if (!timestamp_parse(text, &parsed, &err) || parsed != day + 1 || !is_next(last, text))
             ck_abort_msg("%s after %s", text, last);
-        memcpy(last, text, sizeof(last));
+        memcpy(last, text, sizeof last);
     }
     ck_assert_int_eq(strncmp(last, "2369-12-31T", 11), 0);
 }
@@ -197,7 +197,7 @@ START_TEST(any_other_text_is_refused_with_a_reason)
     usec_t moment = 99;
     char expected[ERROR_TEXT_SIZE];
 
-    snprintf(expected, sizeof(expected), "'%s' is not a time: %s", refused[_i].text,
+    snprintf(expected, sizeof expected, "'%s' is not a time: %s", refused[_i].text,
              refused[_i].reason);
     ck_assert_msg(!timestamp_parse(refused[_i].text, &moment, &err), "%s", refused[_i].rule);
     ck_assert_int_eq(err.code, TH_E_INVALID);

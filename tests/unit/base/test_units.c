@@ -99,7 +99,7 @@ START_TEST(any_other_duration_is_refused_with_a_reason)
     usec_t duration = 99;
     char expected[ERROR_TEXT_SIZE];
 
-    snprintf(expected, sizeof(expected), "'%s' is not a duration: %s", refused[_i].text,
+    snprintf(expected, sizeof expected, "'%s' is not a duration: %s", refused[_i].text,
              refused[_i].reason);
     ck_assert_msg(!units_parse_duration(refused[_i].text, &duration, &err), "%s", refused[_i].rule);
     ck_assert_int_eq(err.code, TH_E_INVALID);
@@ -167,7 +167,7 @@ START_TEST(any_other_size_is_refused_with_a_reason)
     bytes_t size = 99;
     char expected[ERROR_TEXT_SIZE];
 
-    snprintf(expected, sizeof(expected), "'%s' is not a size: %s", refused_sizes[_i].text,
+    snprintf(expected, sizeof expected, "'%s' is not a size: %s", refused_sizes[_i].text,
              refused_sizes[_i].reason);
     ck_assert(!units_parse_size(refused_sizes[_i].text, &size, &err));
     ck_assert_str_eq(err.text, expected);
@@ -225,7 +225,7 @@ START_TEST(any_other_rate_is_refused_with_a_reason)
     struct error err = {0};
     char expected[ERROR_TEXT_SIZE];
 
-    snprintf(expected, sizeof(expected), "'%s' is not a rate: %s", refused_rates[_i].text,
+    snprintf(expected, sizeof expected, "'%s' is not a rate: %s", refused_rates[_i].text,
              refused_rates[_i].reason);
     ck_assert(!units_parse_rate(refused_rates[_i].text, &rate, &err));
     ck_assert_str_eq(err.text, expected);

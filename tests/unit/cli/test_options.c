@@ -48,7 +48,7 @@ static bool parse(struct line *line, enum options_scope scope)
     const struct option_set sets[] = {{table, line->values}, {global_table, line->global}};
 
     line->words = (struct words){line->items, 0};
-    while (line->words.count < WORDS_MAX && line->items[line->words.count] != NULL)
+    while (line->words.count < WORDS_MAX && line->items[line->words.count])
         line->words.count++;
     return options_parse(sets, COUNT_OF(sets), scope, &line->words, &line->err);
 }

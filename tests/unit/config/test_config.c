@@ -517,7 +517,7 @@ START_TEST(a_socket_is_relative_to_the_file)
     char expected[512];
 
     folder_load_text("http: {listen: 'unix:./th.sock'}\n", &config);
-    snprintf(expected, sizeof(expected), "unix:%s/th.sock", folder_path());
+    snprintf(expected, sizeof expected, "unix:%s/th.sock", folder_path());
     ck_assert_str_eq(config.http.listen, expected);
 }
 END_TEST
@@ -526,9 +526,9 @@ START_TEST(a_key_of_256_bytes_is_long_enough)
 {
     char text[512];
 
-    snprintf(text, sizeof(text), "cron: {n: {schedule: '@daily', type: t, key: %0*d}}\n", 256, 1);
+    snprintf(text, sizeof text, "cron: {n: {schedule: '@daily', type: t, key: %0*d}}\n", 256, 1);
     folder_expect_for("256", text, "");
-    snprintf(text, sizeof(text), "cron: {n: {schedule: '@daily', type: t, key: %0*d}}\n", 257, 1);
+    snprintf(text, sizeof text, "cron: {n: {schedule: '@daily', type: t, key: %0*d}}\n", 257, 1);
     folder_expect_for("257", text, "jobs.yaml:1:46: cron.n.key: is 257 bytes long: use 1 to 256\n");
 }
 END_TEST

@@ -81,8 +81,8 @@ START_TEST(a_long_line_is_left_out)
     CLEANUP(diagnostics_done) struct diagnostics diagnostics = {0};
     char text[1000];
 
-    memset(text, 'x', sizeof(text) - 1);
-    text[sizeof(text) - 1] = '\0';
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
     struct source source = source_of("f", text);
     diagnostics_add(&diagnostics, (struct place){&source, 1, 500}, "x");
     expect_printed(&diagnostics, true, "f:1:500: x\n");

@@ -212,7 +212,7 @@ START_TEST(a_command_is_argv_or_for_the_shell)
     CLEANUP(config_done) struct config config = {0};
     char text[256];
 
-    snprintf(text, sizeof(text), "handlers: {a: {command: %s}}\n", commands[_i].text);
+    snprintf(text, sizeof text, "handlers: {a: {command: %s}}\n", commands[_i].text);
     folder_load_text(text, &config);
     const struct command_line *command = &config.handlers[0].command;
     ck_assert_msg(command->shell == (commands[_i].shell != NULL), "%s", commands[_i].rule);
@@ -244,9 +244,9 @@ START_TEST(relative_paths_start_at_the_file)
     CLEANUP(config_done) struct config config = {0};
     char text[256], expected[512];
 
-    snprintf(text, sizeof(text), "handlers: {a: {plugin: %s}, b: {command: [./%s/x]}}\n",
+    snprintf(text, sizeof text, "handlers: {a: {plugin: %s}, b: {command: [./%s/x]}}\n",
              paths[_i].path, paths[_i].path);
-    snprintf(expected, sizeof(expected), "%s%s", folder_path(), paths[_i].becomes);
+    snprintf(expected, sizeof expected, "%s%s", folder_path(), paths[_i].becomes);
     folder_load_text(text, &config);
     ck_assert_msg(strcmp(config.handlers[0].plugin, expected) == 0, "%s, not %s", paths[_i].rule,
                   config.handlers[0].plugin);
@@ -285,7 +285,7 @@ START_TEST(a_payload_is_the_json_that_says_the_same)
     CLEANUP(config_done) struct config config = {0};
     char text[256];
 
-    snprintf(text, sizeof(text),
+    snprintf(text, sizeof text,
              "cron:\n  n:\n    schedule: '@daily'\n    type: t\n    payload: %s\n",
              payloads[_i].yaml);
     folder_load_text(text, &config);

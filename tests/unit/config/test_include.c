@@ -58,11 +58,11 @@ START_TEST(paths_are_relative_to_the_file_they_stand_in)
     folder_load_text("include: [conf.d/*.yaml]\n", &config);
 
     ck_assert_uint_eq(config.handler_count, 2);
-    snprintf(expected, sizeof(expected), "%s/conf.d/a.so", folder_path());
+    snprintf(expected, sizeof expected, "%s/conf.d/a.so", folder_path());
     ck_assert_str_eq(config.handlers[0].plugin, expected);
-    snprintf(expected, sizeof(expected), "%s/conf.d/more/b.so", folder_path());
+    snprintf(expected, sizeof expected, "%s/conf.d/more/b.so", folder_path());
     ck_assert_str_eq(config.handlers[1].plugin, expected);
-    snprintf(expected, sizeof(expected), "%s/conf.d", folder_path());
+    snprintf(expected, sizeof expected, "%s/conf.d", folder_path());
     ck_assert_str_eq(config.handlers[0].cwd, expected);
     ck_assert_str_eq(config.folder, folder_path());
 }
@@ -144,8 +144,8 @@ START_TEST(includes_have_a_depth)
     char name[32], text[64];
 
     for (size_t i = 1; i <= INCLUDE_DEPTH_MAX + 1; i++) {
-        snprintf(name, sizeof(name), "%zu.yaml", i);
-        snprintf(text, sizeof(text), "include: [%zu.yaml]\n", i + 1);
+        snprintf(name, sizeof name, "%zu.yaml", i);
+        snprintf(text, sizeof text, "include: [%zu.yaml]\n", i + 1);
         folder_write(name, i <= INCLUDE_DEPTH_MAX ? text : "");
     }
     folder_expect_for("nine", "include: [1.yaml]\n",

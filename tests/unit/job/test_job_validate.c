@@ -38,7 +38,7 @@ static void assert_verdict(struct job *job, const char *expected, const char *ru
     struct error err = {0};
     const bool ok = job_validate(job, 100, &err);
 
-    if (expected == NULL) {
+    if (!expected) {
         ck_assert_msg(ok, "%s, but: %s", rule, err.text);
         return;
     }
@@ -125,7 +125,7 @@ END_TEST
 
 START_TEST(a_name_is_valid_when_a_queue_of_that_name_is)
 {
-    ck_assert_msg(job_name_is_valid(job_names[_i].name) == (job_names[_i].complaint == NULL), "%s",
+    ck_assert_msg(job_name_is_valid(job_names[_i].name) == !job_names[_i].complaint, "%s",
                   job_names[_i].rule);
 }
 END_TEST

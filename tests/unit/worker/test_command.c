@@ -293,7 +293,7 @@ START_TEST(a_result_comes_from_where_the_handler_says)
     const struct bytes result = run_script(results[_i].script)->result;
 
     if (!results[_i].result) {
-        ck_assert_msg(result.data == NULL, "%s", results[_i].rule);
+        ck_assert_msg(!result.data, "%s", results[_i].rule);
         return;
     }
     ck_assert_msg(result.length == strlen(results[_i].result), "%s", results[_i].rule);

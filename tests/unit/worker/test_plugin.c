@@ -81,8 +81,7 @@ START_TEST(a_descriptor_is_refused_with_a_reason)
     struct error err = {0};
     const bool fits = plugin_check(&descriptors[_i].plugin, &err);
 
-    ck_assert_msg(fits == (descriptors[_i].error == NULL), "%s: %s", descriptors[_i].rule,
-                  err.text);
+    ck_assert_msg(fits == !descriptors[_i].error, "%s: %s", descriptors[_i].rule, err.text);
     if (!fits)
         ck_assert_str_eq(err.text, descriptors[_i].error);
 }

@@ -97,7 +97,7 @@ static const struct {
 static bool same(struct bytes bytes, const char *text)
 {
     if (!text)
-        return bytes.data == NULL;
+        return !bytes.data;
     return bytes.length == strlen(text) && memcmp(bytes.data, text, bytes.length) == 0;
 }
 
