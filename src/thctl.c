@@ -2,7 +2,7 @@
  * thctl.c - the command line client: enqueue, look, repair, steer.
  *
  * main() reads the global options, finds the command in the table and lets it run. What a command
- * is, and everything that is said about it, stands in the table at the end of its file in thctl/.
+ * is, and everything that is said about it, is in the table at the end of its file in thctl/.
  */
 #include "base/buffer.h"
 #include "base/cleanup.h"
@@ -175,7 +175,7 @@ static enum status run_completion(struct session *session, const struct option_v
     return STATUS_OK;
 }
 
-/* Plain `thctl`: what one could have said instead. */
+/* Plain `thctl`: what one could have typed instead. */
 static enum status show_overview(void)
 {
     CLEANUP(buffer_done) struct buffer text = BUFFER(HELP_MAX);

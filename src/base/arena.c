@@ -44,7 +44,7 @@ static size_t block_size_for(const struct arena *arena, size_t size)
     return arena->blocks || size > FIRST_SIZE ? BLOCK_SIZE : FIRST_SIZE;
 }
 
-/* What is large gets a block of its own behind the first, whose room stays in use. */
+/* What is large gets a block of its own, put after the first, whose room stays in use. */
 static struct arena_block *add_block(struct arena *arena, size_t size)
 {
     const bool is_large = size > LARGE_SIZE;

@@ -1,8 +1,8 @@
 /*
  * error.c - a code to branch on, a text to show.
  *
- * Texts are built in a local array first, so that an argument may be the text that is there.
- * Whatever is too long loses its end, between two characters, and shows it by "...".
+ * Texts are built in a local array first, so that an argument may be the text that is there. A text
+ * that is too long is cut between two characters and ends in "...".
  */
 #include "base/error.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A prefix leaves at least as much for what it is put before. */
+/* A prefix leaves at least this much room for the text after it. */
 #define PREFIX_SIZE (ERROR_TEXT_SIZE / 2)
 
 /* Makes a text that was cut at `size` end in dots, without half a UTF-8 character before them. */
@@ -31,10 +31,10 @@ static void format_text(char *text, size_t size, const char *format, va_list arg
         end_in_dots(text, size);
 }
 
-static void put_joined(struct error *err, const char *before, const char *behind)
+static void put_joined(struct error *err, const char *before, const char *after)
 {
     char text[ERROR_TEXT_SIZE];
-    const int length = snprintf(text, sizeof text, "%s: %s", before, behind);
+    const int length = snprintf(text, sizeof text, "%s: %s", before, after);
 
     if ((size_t)length >= sizeof text)
         end_in_dots(text, sizeof text);

@@ -47,7 +47,7 @@ static bool refuse_name(const char *name, struct error *err)
         return error_set(err, TH_E_NOT_FOUND,
                          "'%s' cannot be looked up: there is no %s (install tzdata)", shown,
                          folder());
-    return error_set(err, TH_E_NOT_FOUND, "'%s' is no time zone", shown);
+    return error_set(err, TH_E_NOT_FOUND, "'%s' is not a time zone", shown);
 }
 
 static bool read_zone(const char *name, struct buffer *file, struct error *err)

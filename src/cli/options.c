@@ -161,7 +161,7 @@ static bool read_id(const struct match *match, struct error *err)
     char shown[EXCERPT_SIZE];
 
     if (!uuid_parse(match->value->text, &match->value->id) || uuid_is_nil(&match->value->id))
-        return error_set(err, TH_E_INVALID, "%s: '%s' is no id of a job: use a UUID",
+        return error_set(err, TH_E_INVALID, "%s: '%s' is not the id of a job: use a UUID",
                          match->written, excerpt_of(match->value->text, shown));
     return true;
 }
@@ -211,7 +211,7 @@ static bool take_next_word(struct walk *walk, const struct match *match, struct 
     return take_value(match, walk->words->items[walk->next++], err);
 }
 
-/* --name, --name VALUE or --name=VALUE; `word` stands behind the dashes. */
+/* --name, --name VALUE or --name=VALUE; `word` begins after the dashes. */
 static bool read_long(struct walk *walk, const char *word, struct error *err)
 {
     const char *equals = strchr(word, '=');

@@ -28,7 +28,7 @@ static bool wants_colour(void)
     return (!refused || refused[0] == '\0') && output_obeys_escapes();
 }
 
-/* Of some terminals, as over a serial line, only the user knows it. */
+/* Of some terminals, as over a serial line, only the user knows the width. */
 static size_t terminal_width(int fd)
 {
     const char *said = getenv("COLUMNS");
@@ -115,7 +115,7 @@ void output_line(struct output *out, const struct buffer *line)
     output_text(out, "\n");
 }
 
-/* Such characters can only stand inside of strings. Those below U+0020 are escaped already. */
+/* Such characters can only be inside strings. Those below U+0020 are escaped already. */
 static void add_harmless(struct buffer *harmless, struct bytes json)
 {
     const unsigned char *copied = json.data;

@@ -3,8 +3,7 @@
  *
  * Invariants:
  *   - The ids are in order, each once, from the first look on.
- *   - A job is counted once: when it is seen at its end, or is missing where it would have to
- * stand.
+ *   - A job is counted once: when it is seen at its end, or is missing where it should be.
  */
 #include "client/crowd.h"
 
@@ -98,7 +97,7 @@ struct page {
     struct crowd *crowd;
     const struct crowd_watcher *watcher;
     struct job_list jobs;
-    bool is_last; /* no job stands behind it */
+    bool is_last; /* no job comes after it */
     bool moved;
 };
 
@@ -141,7 +140,7 @@ static void note_end(struct page *page, size_t place, const struct job *job)
         page->watcher->ended(job, page->watcher->context);
 }
 
-/* Walks the page and the ids from `from` on side by side; returns the first place behind it. */
+/* Walks the page and the ids from `from` on side by side; returns the first place after it. */
 static size_t compare_page(struct page *page, size_t from)
 {
     struct crowd *crowd = page->crowd;
@@ -162,7 +161,7 @@ static size_t compare_page(struct page *page, size_t from)
     return crowd->count;
 }
 
-/* The page that starts with the first one left from *place on; *place moves behind it. */
+/* The page that starts with the first job left from *place on; *place moves past it. */
 static bool look_at(struct crowd *crowd, struct store *store, const struct crowd_watcher *watcher,
                     size_t *place, bool *moved_out, struct error *err)
 {

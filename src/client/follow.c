@@ -4,7 +4,7 @@
  * No backend tells a client that a job has ended, so this looks again and again: soon at first,
  * for jobs that take a moment, then less and less often.
  *
- * Whoever looks on is paid with news as they come: attention.h.
+ * Whoever looks on gets news as they come: attention.h.
  */
 #include "client/follow.h"
 

@@ -2,7 +2,7 @@
  * request.c - what callers of <taskharbor/client.h> hand in, as the structs we use ourselves.
  *
  * A member that is added to one of these structs stands at the end, means its default when it is
- * zero, and leaves no hole behind it: a hole of today would be read as a member of tomorrow.
+ * zero, and leaves no hole after it: a hole of today would be read as a member of tomorrow.
  */
 #include "client/request.h"
 

@@ -1,8 +1,7 @@
 /*
  * checks.c - what no single key can tell: values that do not fit each other.
  *
- * A value that was refused by its own row is 0 or NULL here and is passed over: one fault, one
- * message.
+ * A value that was refused by its own row is 0 or NULL here and is skipped: one fault, one message.
  */
 #include "config/checks.h"
 
@@ -22,7 +21,8 @@
 
 static const char *const handler_kinds[] = {"command", "plugin", "resident"};
 
-/* What is for processes, and would be left out silently where a plugin runs inside the worker. */
+/* Keys for processes, which would be silently ignored for a plugin, which runs inside the
+ * worker. */
 static const char *const process_keys[] = {
     "env", "dead_exit_codes", "result", "no_new_privs", "user", "cwd", "umask", "nice", "limits",
 };
@@ -40,7 +40,7 @@ static const struct node *section(const struct checks *checks, const char *key)
     return node && node->kind == NODE_MAP ? node : NULL;
 }
 
-/* Where the first of two keys stands that is there; a pair of defaults fits. */
+/* Where the first of the two keys is that the config has; defaults fit each other. */
 static struct place place_of(const struct node *map, const char *key, const char *other)
 {
     const struct node *node = node_find(map, key);
@@ -67,7 +67,7 @@ static void check_heartbeat(const struct checks *checks)
 }
 
 /* One beat that is late must not look like the end of a pool. A heartbeat that is too slow for the
- * lease has been told of. */
+ * lease has been reported. */
 static void check_stale_threshold(const struct checks *checks)
 {
     const struct pool_config *pool = &checks->config->pool;
@@ -104,7 +104,7 @@ static bool is_key(const struct field *fields, const char *key)
     return fields->key != NULL;
 }
 
-/* Whether a key that there is not may have been meant to be one of these: that has been told. */
+/* Whether an unknown key may have been meant to be one of these: then that has been reported. */
 static bool has_misspelt(const struct node *map, const struct field *fields,
                          const char *const *keys, size_t count)
 {

@@ -112,7 +112,8 @@ static void check_pattern(const struct loading *loading, const struct node *entr
 
     if (!checks_pattern_is_valid(entry->key->text))
         diagnostics_add(loading->diagnostics, entry->key->place,
-                        "handlers: '%s' is no type: " JOB_NAME_ALLOWED ", and at the end maybe a *",
+                        "handlers: '%s' is not a type: " JOB_NAME_ALLOWED
+                        ", and at the end maybe a *",
                         excerpt_of(entry->key->text, shown));
 }
 

@@ -53,7 +53,7 @@ static void check_door(const struct node *root, const char *name, const char *ad
     excerpt_of(address, shown);
     if (!is_address(address))
         diagnostics_add(diagnostics, listen->place,
-                        "%s.listen: '%s' is no address: write HOST:PORT, [ADDRESS]:PORT or "
+                        "%s.listen: '%s' is not an address: write HOST:PORT, [ADDRESS]:PORT or "
                         "unix:PATH",
                         name, shown);
     else if (!is_private(address) && !node_find(map, secret))

@@ -26,7 +26,7 @@ struct expansion {
 struct reference {
     const char *name;
     const char *fallback; /* NULL: none */
-    const char *end;      /* behind the brace */
+    const char *end;      /* after the brace */
 };
 
 static bool refuse(struct expansion *expansion, const char *text, const char *reason)
@@ -74,7 +74,7 @@ static bool add_variable(struct expansion *expansion, const struct reference *re
     return true;
 }
 
-/* Leaves `*at` behind what it has expanded. */
+/* Leaves `*at` after what it has expanded. */
 static bool expand_dollar(struct expansion *expansion, const char **at)
 {
     struct reference reference = {.name = "", .end = *at};

@@ -186,7 +186,7 @@ static bool has_wildcard(const char *pattern)
     return strpbrk(pattern, "*?[") != NULL;
 }
 
-/* Relative to the file it stands in, and shown like that. */
+/* Relative to the file that has it, and shown like that. */
 static void add_pattern(struct buffer *out, const struct node *pattern)
 {
     const char *includer = pattern->place.source->name;
@@ -249,7 +249,7 @@ static bool is_included_key(const char *key)
     return false;
 }
 
-/* Puts the members of `from` behind those of `into`. */
+/* Puts the members of `from` after those of `into`. */
 static void join(struct node *into, const struct node *from)
 {
     if (!from->first)

@@ -97,9 +97,9 @@ static void add_section(const struct walk *walk, const struct field *field)
 static void add_fields(const struct walk *walk, const struct field *fields)
 {
     for (const struct field *field = fields; field->key; field++) {
-        const bool behind_section = field > fields && field[-1].fields;
+        const bool after_section = field > fields && field[-1].fields;
 
-        if (walk->depth == 0 && (behind_section || field->fields))
+        if (walk->depth == 0 && (after_section || field->fields))
             buffer_char(walk->out, '\n');
         if (field->fields)
             add_section(walk, field);

@@ -76,7 +76,8 @@ static const char *range_text(const struct field *field, char text[RANGE_TEXT_SI
     return text;
 }
 
-/* `min` and `max` are those of the row, read; what the row does not have is the widest there is. */
+/* `min` and `max` are those of the row; a bound that the row does not have is as wide as the
+ * type. */
 static bool check_range(const struct reader *reader, const struct node *node, int64_t value,
                         int64_t min, int64_t max)
 {
@@ -154,7 +155,7 @@ bool scalar_mode(const struct reader *reader, const struct node *node, int *mode
     for (size_t i = 0; i < digits && i < 4; i++)
         mode = mode * 8 + (node->text[i] - '0');
     if (digits < 1 || digits > 4 || node->text[digits] != '\0' || mode > 0777)
-        return refuse_text(reader, node, "is no octal number from 000 to 777, such as 022");
+        return refuse_text(reader, node, "is not an octal number from 000 to 777, such as 022");
     *mode_out = mode;
     return true;
 }

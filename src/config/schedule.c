@@ -8,7 +8,7 @@
 #include "base/zone_load.h"
 #include "job/cron_parse.h"
 
-/* What a misspelt name may have meant. The machine knows hundreds; these are lived in most. */
+/* What a misspelt name may have meant. The machine knows hundreds; most people live in these. */
 static const char *const common_zones[] = {
     "Africa/Cairo",
     "Africa/Johannesburg",
@@ -62,7 +62,7 @@ static const char *const common_zones[] = {
     "UTC",
 };
 
-/* Where a key stands, or the entry if it was left out. */
+/* Where a key is, or the entry if it was left out. */
 static struct place place_of(const struct node *entry, const char *key)
 {
     const struct node *node = node_find(entry, key);

@@ -33,7 +33,7 @@ static void *alloc_children(const struct reader *reader, const struct node *node
 
 typedef bool read_item(const struct reader *reader, const struct node *node, const char **text_out);
 
-/* What is broken has been complained about. */
+/* A broken value has been reported. */
 static bool read_unless_broken(const struct reader *reader, const struct node *node,
                                read_item *read, const char **text_out)
 {
@@ -82,7 +82,7 @@ static bool read_pair(const struct reader *reader, const struct node *node, stru
 
     if (name[0] == '\0' || strchr(name, '='))
         return diagnostics_add(reader->scope->diagnostics, node->key->place,
-                               "%s: '%s' is no name of a variable", reader->name,
+                               "%s: '%s' is not the name of a variable", reader->name,
                                excerpt_of(name, shown));
     if (node->kind != NODE_SCALAR)
         return diagnostics_add(reader->scope->diagnostics, node->place,

@@ -6,7 +6,7 @@
  *
  * Invariants:
  *   - What is read costs memory in proportion to the file, never more: there are no aliases.
- *   - Nothing here is quadratic: keys are sorted to find those that stand twice.
+ *   - Nothing here is quadratic: keys are sorted to find those that are there twice.
  */
 #include "config/yaml_tree.h"
 
@@ -69,7 +69,7 @@ static bool complain_no_memory(struct builder *builder)
     return false;
 }
 
-/* What somebody may have meant where libyaml only tells what it did not find; NULL: who knows. */
+/* What somebody may have meant where libyaml only says what it did not find; NULL: nobody knows. */
 static const char *advice_for(const yaml_parser_t *parser, const struct source *source)
 {
     const size_t offset = parser->problem_mark.index;
@@ -241,7 +241,7 @@ static void complain_twice(const struct node *first, const struct node *second,
 {
     char shown[EXCERPT_SIZE];
 
-    diagnostics_add(diagnostics, second->place, "key '%s' stands here and at %s",
+    diagnostics_add(diagnostics, second->place, "key '%s' is here and at %s",
                     excerpt_of(second->text, shown), diagnostics_place(diagnostics, first->place));
 }
 

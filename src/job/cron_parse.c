@@ -250,10 +250,10 @@ static bool replace_word(const char *text, const char **schedule_out, struct err
     const char *closest = text_closest(text, names, COUNT_OF(names));
     excerpt_of(text, shown);
     if (closest)
-        return error_set(err, TH_E_INVALID, "'%s' is no schedule (did you mean '%s'?)", shown,
+        return error_set(err, TH_E_INVALID, "'%s' is not a schedule (did you mean '%s'?)", shown,
                          closest);
     return error_set(err, TH_E_INVALID,
-                     "'%s' is no schedule: use @yearly, @monthly, @weekly, @daily or @hourly",
+                     "'%s' is not a schedule: use @yearly, @monthly, @weekly, @daily or @hourly",
                      shown);
 }
 

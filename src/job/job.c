@@ -78,7 +78,7 @@ static bool check_payload(struct bytes payload, size_t max_payload, struct error
     return true;
 }
 
-/* The last check, because it is the dearest. */
+/* The last check, because it costs most. */
 static bool check_json(const struct job *job, struct error *err)
 {
     struct error reason;
@@ -97,7 +97,7 @@ static bool check_range(const char *field, int64_t value, int64_t max, const cha
     return true;
 }
 
-/* Nobody means a time so long ago, but many say milliseconds. */
+/* Nobody means a time that long ago, but many give milliseconds. */
 static bool check_run_at(usec_t run_at, struct error *err)
 {
     if (run_at > 0 && run_at < TIMESTAMP_2000)
@@ -205,7 +205,7 @@ bool job_name_check(const char *name, size_t max, struct error *err)
 
     if (job_name_is_valid(name) && strlen(name) <= max)
         return true;
-    return error_set(err, TH_E_INVALID, "'%s' is no name: use 1 to %zu of " JOB_NAME_CHARACTERS,
+    return error_set(err, TH_E_INVALID, "'%s' is not a name: use 1 to %zu of " JOB_NAME_CHARACTERS,
                      excerpt_of(name ? name : "", shown), max);
 }
 

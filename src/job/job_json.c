@@ -2,8 +2,8 @@
  * job_json.c - a job as JSON, both ways.
  *
  * Invariants:
- *   - Out: every field is always there, under the same name and in the same place, but for
- *     the names of a payload or result that is no JSON.
+ *   - Out: every field is always there, under the same name and in the same place, except for
+ *     the names of a payload or result that is not JSON.
  *   - In: the payload is passed on as the producer wrote it, byte by byte.
  *   - A null member is an absent one.
  */

@@ -1,5 +1,5 @@
 /*
- * settlement.c - outcome and policy to what the store shall record.
+ * settlement.c - outcome and policy to what the store is to record.
  *
  *     worker --outcome--> settlement_decide() --settlement--> store
  *

@@ -110,7 +110,7 @@ static void tell_cannot_start(const struct why_facts *facts, struct why *why)
         snprintf(why->text + end, sizeof why->text - (size_t)end, "; tried again in %s",
                  span(facts->now, why->until, in));
     snprintf(why->help, sizeof why->help,
-             "mend the handler of %s; its jobs wait meanwhile, and nothing is counted",
+             "fix the handler of %s; its jobs wait meanwhile, and nothing is counted",
              facts->job->type);
 }
 

@@ -8,7 +8,7 @@
 #include "config/config.h"
 #include "job/lease.h"
 
-/* Names are plain: JSON makes one byte of each of theirs. */
+/* Names are plain: each byte of one is one byte of JSON. */
 #define ITEM_MAX (JOB_NAME_MAX + 192)
 
 size_t offer_limit(const struct config *config)

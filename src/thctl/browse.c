@@ -44,7 +44,7 @@ static const struct option ls_options[] = {
     [LS_ORDER] = {"order", 'o', "ORDER", "desc: newest first (default); asc: oldest first", OPTION_CHOICE,
                   .choices = order_names},
     [LS_LIMIT] = {"limit", 'n', "N", "at most so many (default: 50)", OPTION_NUMBER, .min = 1, .max = LIMIT_MAX},
-    [LS_AFTER] = {"after", 'a', "ID", "the next page: behind the last job of this one", OPTION_TEXT},
+    [LS_AFTER] = {"after", 'a', "ID", "the next page: after the last job of this one", OPTION_TEXT},
     {.name = NULL},
 };
 

@@ -3,8 +3,8 @@
  *
  * The script finds the command among the words, then offers
  *
- *     behind an option that takes one of a few values   these
- *     behind another one that takes a value             what bash offers by itself: files
+ *     after an option that takes one of a few values    these
+ *     after another one that takes a value              what bash offers by itself: files
  *     else                                              commands, or the options of the command
  *
  * No word of a table needs quoting in a shell: a test reads the script with one.
@@ -88,7 +88,7 @@ static void add_options(struct buffer *out, const struct option *table)
         buffer_printf(out, " --%s", option->name);
 }
 
-/* Global options that stand before the command take their values with them. */
+/* Global options before the command take their values with them. */
 static void add_leading(struct buffer *out, const struct option *global)
 {
     for (const struct option *option = global; option->name; option++) {

@@ -263,7 +263,7 @@ const struct command command_enqueue = {
                "idempotency_key, update_payload, update_run_at, update_retry, reset_counts and\n"
                "id of its job; options are the defaults of lines that do not say. A line of\n"
                "--lines is the payload of a job: JSON, or any text with --raw; empty ones are\n"
-               "passed over. All lines are checked before the first one is stored.\n",
+               "skipped. All lines are checked before the first one is stored.\n",
     .examples = examples,
     .options = template_options,
     .min_arguments = 0,

@@ -13,7 +13,7 @@ void help_add_overview(struct buffer *out, const struct command *const *commands
                      "commands:\n");
     for (size_t i = 0; i < count; i++)
         buffer_printf(out, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
-    buffer_text(out, "\noptions, before or behind the command:\n");
+    buffer_text(out, "\noptions, before or after the command:\n");
     options_add_help(out, global);
     buffer_text(out,
                 "\nexamples:\n"

@@ -1,5 +1,5 @@
 /*
- * limits.c - what a job may do, as far as its own record does not say: for people.
+ * limits.c - what limits a job has, as far as its own record does not say: for people.
  */
 #include "thctl/limits.h"
 

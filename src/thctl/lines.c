@@ -36,7 +36,7 @@ static const char *temporary_folder(void)
     return !folder || folder[0] == '\0' ? "/tmp" : folder;
 }
 
-/* A file of nobody else's, gone when we are. */
+/* A file that nobody else can open, gone when we are. */
 static int open_temporary(const char *folder)
 {
     char path[4096];

@@ -27,7 +27,7 @@ static void begin(struct list *list, const char *name)
 
 static bool must_wrap(const struct list *list, size_t width)
 {
-    /* Two for ", " and one for the comma behind it. */
+    /* Two for ", " and one for the comma after it. */
     return list->out->terminal && list->column + 2 + width + 1 > list->out->width;
 }
 

@@ -117,7 +117,7 @@ void pool_sight_add(struct table *table, const struct pool_sight *sight, usec_t 
     pool_sight_add_ago(table, sight->silent ? COLOUR_RED : COLOUR_NONE, pool->beat_at, now);
 }
 
-/* A clock that is behind makes nothing happen in the future. */
+/* A clock that is behind must not make anything happen in the future. */
 void pool_sight_add_ago(struct table *table, enum colour colour, usec_t moment, usec_t now)
 {
     char text[WHEN_TEXT_SIZE];

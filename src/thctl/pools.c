@@ -232,7 +232,7 @@ const struct command command_pools = {
     .name = "pools",
     .summary = "list the pools: what they serve, handle and do",
     .arguments = "",
-    .details = "WORKERS is how many of the pool's workers run a job, of all. What is shown was\n"
+    .details = "WORKERS is how many of the pool's workers run a job. What is shown was\n"
                "true at LAST-BEAT; a pool that has been quiet for 60s is silent.\n",
     .examples = pools_examples,
     .options = options_none,

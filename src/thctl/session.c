@@ -38,7 +38,7 @@ static enum status load_config(struct session *session, const char *path)
     return STATUS_CONFIG;
 }
 
-/* What is there is read, even if it cannot be: silence would hide a mistake. */
+/* A file that is there is read, even if that fails: silence would hide a mistake. */
 static enum status find_config(struct session *session)
 {
     for (size_t i = 0; i < COUNT_OF(config_paths); i++) {

@@ -85,7 +85,7 @@ static void put_time(const struct sheet *sheet, const char *name, usec_t moment)
         put(sheet, name, when_format(moment, sheet->now, text));
 }
 
-/* Behind the state: why nobody can run it now. */
+/* After the state: why nobody can run it now. */
 static void put_aside(const struct sheet *sheet)
 {
     const struct job *job = sheet->job;
@@ -110,7 +110,7 @@ static void put_state(const struct sheet *sheet)
     output_text(sheet->out, "\n");
 }
 
-/* What runs and what has ended is told by the rest. */
+/* The rest says it of jobs that run or have ended. */
 static void put_why(const struct sheet *sheet)
 {
     const struct why *why = sheet->job->why;
@@ -168,7 +168,7 @@ static void put_raw(const struct sheet *sheet, const char *name, struct bytes by
     output_line(sheet->out, &shown);
 }
 
-/* So many bytes of UTF-8, or up to three fewer: no character is cut in two. */
+/* This many bytes of UTF-8, or up to three fewer: no character is cut in two. */
 static struct bytes first_bytes(struct bytes text, size_t length)
 {
     for (int i = 0; i < 3 && (text.data[length] & 0xc0) == 0x80; i++)

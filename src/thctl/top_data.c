@@ -11,7 +11,7 @@
 /* More than a screen has lines: the rest is for those who scroll. */
 #define FAILURES_SHOWN 100
 
-/* Pools are called NAME.RANDOM, so that a pool that is started anew is another one. */
+/* Pools are called NAME.RANDOM, so that a pool that is restarted is another one. */
 static size_t plain_length(const char *name)
 {
     const char *dot = strrchr(name, '.');

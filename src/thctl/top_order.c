@@ -198,7 +198,7 @@ const char *top_order_name(enum top_section section, size_t order)
     return sections[section].orders[order].name;
 }
 
-/* An array of nothing may be no array at all. */
+/* The array may be NULL when there is nothing in it. */
 static void sort(void *items, size_t count, size_t size, const struct order *order)
 {
     if (count > 1 && order->compare)

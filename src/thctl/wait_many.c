@@ -113,7 +113,7 @@ static usec_t min_usec(usec_t a, usec_t b)
     return a < b ? a : b;
 }
 
-/* While ends are seen it looks again at once, else less and less often, and never so often that
+/* While jobs end it looks again at once, otherwise less and less often, and never so often that
  * looking takes more than a fifth of the time. */
 static bool watch(struct waiting *waiting, struct error *err)
 {

@@ -27,7 +27,7 @@ static bool refuse_form(const char *text, struct error *err)
 {
     char shown[EXCERPT_SIZE];
 
-    return error_set(err, TH_E_INVALID, "'%s' is no time: use " WHEN_FORMS,
+    return error_set(err, TH_E_INVALID, "'%s' is not a time: use " WHEN_FORMS,
                      excerpt_of(text, shown));
 }
 
@@ -166,7 +166,7 @@ static bool has_date(const char *text)
            (text[DATE_SIZE] == ' ' || text[DATE_SIZE] == 'T' || text[DATE_SIZE] == 't');
 }
 
-/* Z or an offset: the minus of -05:00 stands behind those of the date. */
+/* Z or an offset: the minus of -05:00 comes after those of the date. */
 static bool has_zone(const char *text)
 {
     return strpbrk(text + DATE_SIZE + 1, "Zz+-") != NULL;

@@ -68,7 +68,7 @@ void call_done(struct call *call);
 /* The job as a plugin sees it. */
 struct th_job call_job(const struct call *call);
 
-/* Why it shall stop, if it shall. */
+/* Why it has to stop, if it has to. */
 enum stop_reason call_stop(struct call *call);
 
 /* What it means that the plugin returned this. False when out of memory. */

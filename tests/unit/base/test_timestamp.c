@@ -71,7 +71,7 @@ START_TEST(a_moment_that_no_job_may_have_is_formatted_all_the_same)
 }
 END_TEST
 
-/* As far as text tells: a later one, and the first of a month behind the last of another. */
+/* As far as text tells: a later one, and the first of a month after the last of another. */
 static bool is_next(const char *last, const char *text)
 {
     static const char *const month_ends[] = {"01-31", "02-28", "02-29", "03-31", "04-30",
@@ -154,7 +154,7 @@ static const struct {
     {"no offset", "2030-01-02T03:04:05", SHAPE},
     {"no seconds", "2030-01-02T03:04Z", SHAPE},
     {"a space in front", " 2030-01-02T03:04:05Z", SHAPE},
-    {"a space behind", "2030-01-02T03:04:05Z ", SHAPE},
+    {"a space after", "2030-01-02T03:04:05Z ", SHAPE},
     {"a space before the offset", "2030-01-02T03:04:05 Z", SHAPE},
     {"another letter between", "2030-01-02X03:04:05Z", SHAPE},
     {"nothing between", "2030-01-0203:04:05Z", SHAPE},

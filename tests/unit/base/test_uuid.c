@@ -210,7 +210,7 @@ static const struct {
     {"another letter", "0193f0a2-7c1d-7abc-8def-0123456789ag"},
     {"another capital", "0193f0a2-7c1d-7abc-8def-0123456789aG"},
     {"a letter before the digits", "0193f0a2-7c1d-7abc-8def-0123456789a/"},
-    {"a letter behind the digits", "0193f0a2-7c1d-7abc-8def-0123456789a:"},
+    {"a letter after the digits", "0193f0a2-7c1d-7abc-8def-0123456789a:"},
     {"braces", "{193f0a2-7c1d-7abc-8def-0123456789a}"},
     {"a space in front", " 193f0a2-7c1d-7abc-8def-0123456789ab"},
 };

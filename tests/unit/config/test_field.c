@@ -13,7 +13,7 @@
     "is not a duration: write a number and a unit, such as 500ms, 10s, 5m, 2h or 7d\n"
 #define SIZE_FORM                                                                                  \
     "is not a size: write a number of bytes, or of K, M or G, such as 64K, 512M or 1G\n"
-#define NAME_FORM "is no name: use 1 to 128 of A-Z a-z 0-9 _ . : -\n"
+#define NAME_FORM "is not a name: use 1 to 128 of A-Z a-z 0-9 _ . : -\n"
 
 static const struct {
     const char *rule;
@@ -73,13 +73,15 @@ static const struct {
      "jobs.yaml:1:28: defaults.retry.jitter: '1.1' is not a number from 0 to 1\n"},
     {"jitter that is no number", "defaults: {retry: {jitter: nan}}\n",
      "jobs.yaml:1:28: defaults.retry.jitter: 'nan' is not a number from 0 to 1\n"},
-    {"jitter with nothing behind its point", "defaults: {retry: {jitter: 0.}}\n",
+    {"jitter with nothing after its point", "defaults: {retry: {jitter: 0.}}\n",
      "jobs.yaml:1:28: defaults.retry.jitter: '0.' is not a number from 0 to 1\n"},
     /* mode */
     {"a mode that is not octal", "handlers: {a: {command: x, umask: 088}}\n",
-     "jobs.yaml:1:35: handlers.a.umask: '088' is no octal number from 000 to 777, such as 022\n"},
+     "jobs.yaml:1:35: handlers.a.umask: '088' is not an octal number from 000 to 777, such as "
+     "022\n"},
     {"a mode over 777", "handlers: {a: {command: x, umask: 1777}}\n",
-     "jobs.yaml:1:35: handlers.a.umask: '1777' is no octal number from 000 to 777, such as 022\n"},
+     "jobs.yaml:1:35: handlers.a.umask: '1777' is not an octal number from 000 to 777, such as "
+     "022\n"},
     /* duration */
     {"no unit", "pool: {lease: 30}\n", "jobs.yaml:1:15: pool.lease: '30' " DURATION_FORM},
     {"too short", "pool: {lease: 500ms}\n",
@@ -114,7 +116,8 @@ static const struct {
      "pool: {pool_id: "
      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
      "aaaaaaaaaaaaaaaaaaaaaa}\n",
-     "jobs.yaml:1:17: pool.pool_id: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...' is no name: "
+     "jobs.yaml:1:17: pool.pool_id: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...' is not a "
+     "name: "
      "use 1 to 100 of A-Z a-z 0-9 _ . : -\n"},
     /* path */
     {"an empty path", "handlers: {a: {plugin: ''}}\n",
@@ -144,8 +147,8 @@ static const struct {
     {"an environment that is no map", "handlers: {a: {command: x, env: [A=b]}}\n",
      "jobs.yaml:1:33: handlers.a.env: expected a map of names to texts, not a list\n"},
     {"variables that are none", "handlers: {a: {command: x, env: {A=B: c, '': d, E: [f]}}}\n",
-     "jobs.yaml:1:34: handlers.a.env: 'A=B' is no name of a variable\n"
-     "jobs.yaml:1:42: handlers.a.env: '' is no name of a variable\n"
+     "jobs.yaml:1:34: handlers.a.env: 'A=B' is not the name of a variable\n"
+     "jobs.yaml:1:42: handlers.a.env: '' is not the name of a variable\n"
      "jobs.yaml:1:52: handlers.a.env.E: expected text, not a list\n"},
     /* command */
     {"an empty command", "handlers: {a: {command: []}}\n",
@@ -230,7 +233,7 @@ END_TEST
 static const struct {
     const char *rule;
     const char *path;
-    const char *becomes; /* behind the folder; or absolute */
+    const char *becomes; /* after the folder; or absolute */
 } paths[] = {
     {"relative", "a.so", "/a.so"},
     {"with a dot", "./a.so", "/a.so"},

@@ -18,7 +18,7 @@ static const struct {
     const char *pattern; /* NULL: none */
 } matches[] = {
     {"exactly this type", "email:send", "email:send"},
-    {"an exact one behind its prefix", "email:send:bulk", "email:send:bulk"},
+    {"an exact one after its prefix", "email:send:bulk", "email:send:bulk"},
     {"the longest prefix", "email:send:one", "email:send:*"},
     {"a shorter one", "email:receive", "email:*"},
     {"the shortest", "every:day", "e*"},

@@ -75,14 +75,13 @@ static const struct {
     const char *errors;
 } refused[] = {
     {"one handler in two files", "include: [a.yaml]\nhandlers:\n  x" HANDLER,
-     "handlers:\n  y" HANDLER "  x" HANDLER,
-     "a.yaml:3:3: key 'x' stands here and at jobs.yaml:3:3\n"},
+     "handlers:\n  y" HANDLER "  x" HANDLER, "a.yaml:3:3: key 'x' is here and at jobs.yaml:3:3\n"},
     {"one queue in two files", "queues:\n  q: {}\ninclude: [a.yaml]\n", "queues: {q: {}}\n",
-     "a.yaml:1:10: key 'q' stands here and at jobs.yaml:2:3\n"},
+     "a.yaml:1:10: key 'q' is here and at jobs.yaml:2:3\n"},
     {"what belongs into the main file", "include: [a.yaml]\n", "pool: {lease: 30s}\nbackend: x\n",
      "a.yaml:1:1: an included file may have queues, handlers, cron and include, not 'pool'\n"
      "a.yaml:2:1: an included file may have queues, handlers, cron and include, not 'backend'\n"},
-    {"even if nothing stands behind it", "include: [a.yaml]\n", "pol:\nhandlers:\npool: ~\n",
+    {"even if nothing comes after it", "include: [a.yaml]\n", "pol:\nhandlers:\npool: ~\n",
      "a.yaml:1:1: an included file may have queues, handlers, cron and include, not 'pol'\n"
      "a.yaml:3:1: an included file may have queues, handlers, cron and include, not 'pool'\n"},
     {"a section that is no map", "include: [a.yaml]\nqueues: {}\n", "queues: [q]\n",

@@ -331,7 +331,7 @@ END_TEST
 START_TEST(what_is_wrong_on_descriptor_3_is_seen_in_the_output)
 {
     const struct outcome *outcome = run_script("printf hello; sleep 0.1; echo 'result {bad' >&3");
-    const char *expected = "hello\nthd: the result on descriptor 3 is no JSON: {bad\n";
+    const char *expected = "hello\nthd: the result on descriptor 3 is not JSON: {bad\n";
 
     ck_assert_int_eq(outcome->kind, OUTCOME_DONE);
     ck_assert_uint_eq(outcome->output.length, strlen(expected));
