@@ -1,5 +1,5 @@
 /*
- * audit.c - middleware: one line before and one behind every job, whatever runs it.
+ * audit.c - middleware: one line before and one after every job, whatever runs it.
  *
  *     cc -shared -fPIC -o libaudit.so audit.c
  *

@@ -100,7 +100,7 @@ static bool settle_offer(const struct backend_offers *offers, enum backend_sourc
     return settle(offers->urls[source], is_of_config(source) ? config->folder : NULL, url, err);
 }
 
-/* The default of a config is nothing that anybody said. */
+/* Nobody has said the default of a config. */
 static bool is_said(const struct backend_offers *offers, enum backend_source source,
                     const struct config *config)
 {

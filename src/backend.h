@@ -19,12 +19,12 @@ struct backend {
 };
 
 /* The most explicit one. Relative paths in the config start at its folder, others at the current
- * one. Fills `source` also when it fails. */
+ * one. Fills `source` even when it fails. */
 bool backend_choose(const struct backend_offers *offers, const struct config *config,
                     struct backend *backend_out, struct error *err) MUST_CHECK;
 
-/* Whether a new config, with what is said besides it, leads to the same jobs. What was typed does,
- * whatever the config says. */
+/* Whether a new config, with the command line and the environment, leads to the same jobs. A
+ * --backend always does, whatever the config says. */
 bool backend_is_same(const struct backend *backend, const struct backend_offers *offers,
                      const struct config *config);
 
@@ -38,8 +38,8 @@ const char *backend_source_name(enum backend_source source, const struct config 
 bool backend_is_private(const struct backend *backend);
 
 /* From here on nobody but root looks into the memory of this process, or of those that it forks,
- * and none of them leaves a core: if the URL has a secret, or the environment has one for it. What
- * is executed is not concerned. */
+ * and none of them leaves a core: if the URL has a secret, or the environment has one for it.
+ * Programs that they execute are not affected. */
 bool backend_guard(const struct backend *backend, struct error *err) MUST_CHECK;
 
 void backend_done(struct backend *backend);

@@ -2,7 +2,7 @@
  * thctl.c - the command line client: enqueue, look, repair, steer.
  *
  * main() reads the global options, finds the command in the table and lets it run. What a command
- * is, and everything that is said about it, stands in the table at the end of its file in thctl/.
+ * is, and everything that is said about it, is in the table at the end of its file in thctl/.
  */
 #include "base/buffer.h"
 #include "base/cleanup.h"
@@ -107,7 +107,7 @@ static enum status refuse_command(const char *name)
         names[i] = commands[i]->name;
     const char *closest = text_closest(name, names, COUNT_OF(names));
     excerpt_of(name, shown);
-    if (closest != NULL)
+    if (closest)
         output_complain("unknown command '%s' (did you mean '%s'?)", shown, closest);
     else
         output_complain("unknown command '%s' (see 'thctl help')", shown);
@@ -120,7 +120,7 @@ static enum status refuse_options(const char *name, const struct error *err)
     size_t length = strlen(err->text);
     bool is_advised = length > 0 && err->text[length - 1] == ')';
 
-    if (name == NULL)
+    if (!name)
         output_complain("%s%s", err->text, is_advised ? "" : " (see 'thctl --help')");
     else if (is_advised)
         output_complain("%s: %s", name, err->text);
@@ -131,7 +131,7 @@ static enum status refuse_options(const char *name, const struct error *err)
 
 static void add_help(struct buffer *text, const struct command *command)
 {
-    if (command == NULL)
+    if (!command)
         help_add_overview(text, commands, COUNT_OF(commands), global_options);
     else
         help_add_command(text, command, global_options);
@@ -175,7 +175,7 @@ static enum status run_completion(struct session *session, const struct option_v
     return STATUS_OK;
 }
 
-/* Plain `thctl`: what one could have said instead. */
+/* Plain `thctl`: what one could have typed instead. */
 static enum status show_overview(void)
 {
     CLEANUP(buffer_done) struct buffer text = BUFFER(HELP_MAX);
@@ -188,8 +188,8 @@ static enum status show_overview(void)
 /* What was typed shows in ps for as long as thctl runs, and it may have a password in it. */
 static const char *take_url(struct session *session, const char *typed)
 {
-    session->typed_url = typed != NULL ? strdup(typed) : NULL;
-    if (session->typed_url == NULL)
+    session->typed_url = typed ? strdup(typed) : NULL;
+    if (!session->typed_url)
         return typed;
     explicit_bzero((char *)typed, strlen(typed));
     return session->typed_url;
@@ -217,7 +217,7 @@ static enum status find_backend(const struct command *command, struct session *s
 {
     enum status status = command->needs_no_backend ? STATUS_OK : session_configure(session);
 
-    if (status != STATUS_OK || session->backend != NULL || command->needs_no_backend)
+    if (status != STATUS_OK || session->backend || command->needs_no_backend)
         return status;
     output_complain("no backend: give --backend sqlite:./jobs.db or set TASKHARBOR_BACKEND, or "
                     "give --config jobs.yaml ('thctl init' writes one)");

@@ -1,7 +1,7 @@
 /*
  * thd.c - the daemon: options, config, --check, then the pool.
  *
- * What is wrong is said before anything is started: a wrong config never runs a single job.
+ * Errors are reported before anything is started: with a wrong config not a single job runs.
  */
 #include "backend.h"
 #include "base/buffer.h"
@@ -55,7 +55,7 @@ static const struct option options[] = {
     [OPTION_CONFIG] = {"config", 'c', "F", "the config (./jobs.yaml, /etc/taskharbor/jobs.yaml)", OPTION_TEXT},
     [OPTION_BACKEND] = {"backend", 'b', "URL", "where the jobs are, e.g. sqlite:./jobs.db (that of --config; $TASKHARBOR_BACKEND; jobs.yaml)", OPTION_TEXT},
     [OPTION_CHECK] = {"check", 0, NULL, "only check: config, users, programs, plugins, schemas, backend", OPTION_FLAG},
-    [OPTION_STRICT] = {"strict", 0, NULL, "with --check: a warning is an error", OPTION_FLAG},
+    [OPTION_STRICT] = {"strict", 0, NULL, "with --check: warnings are errors", OPTION_FLAG},
     [OPTION_NUM_WORKERS] = {"num-workers", 'n', "N", "worker processes (pool.num_workers)", OPTION_NUMBER, 1, WORKERS_MAX},
     [OPTION_ONCE] = {"once", 0, NULL, "run until nothing is ready, then exit", OPTION_FLAG},
     [OPTION_HELP] = {"help", 'h', NULL, "show help", OPTION_FLAG},
@@ -195,7 +195,7 @@ static enum status load(struct daemon *daemon, const char *path)
     return refuse_config(daemon, path);
 }
 
-/* What is there is read, even if it cannot be: silence would hide a mistake. */
+/* A file that is there is read, even if that fails: silence would hide a mistake. */
 static enum status load_config(struct daemon *daemon)
 {
     if (daemon->values[OPTION_CONFIG].given)

@@ -77,7 +77,7 @@ struct th_failure {
     char text[TH_FAILURE_TEXT_SIZE];
 };
 
-/* "not_found" for TH_E_NOT_FOUND, "unknown" for a number that is no code. Never free it. */
+/* "not_found" for TH_E_NOT_FOUND, "unknown" for a number that is not a code. Never free it. */
 TH_API const char *th_error_name(enum th_error_code code);
 
 /* The version of the library in use, such as "0.1.0"; TH_VERSION in <taskharbor/version.h> is the
@@ -99,7 +99,7 @@ enum th_state {
     TH_STATE_CANCELLED = 8
 };
 
-/* "ready"; "any" for TH_STATE_ANY, "unknown" for a number that is no state. Never free it. */
+/* "ready"; "any" for TH_STATE_ANY, "unknown" for a number that is not a state. Never free it. */
 TH_API const char *th_state_name(enum th_state state);
 
 /* Whether it is done, dead or cancelled. */
@@ -334,10 +334,10 @@ struct th_page {
  *         th_page_free(page);
  *     } while (filter.after[0] != '\0');
  *
- * `next` is a position: it holds whatever becomes of the jobs, for a filter with the same state
- * and order. A page may have fewer jobs than its limit, or none, and still have a `next`: when
- * it reaches 16 MiB, and when type, key or error passed over the 10,000 jobs that one call looks
- * at. NULL is TH_FILTER. Free *page_out with th_page_free().
+ * `next` is a position: it holds whatever becomes of the jobs, for a filter with the same state and
+ * order. A page may have fewer jobs than its limit, or none, and still have a `next`: when it
+ * reaches 16 MiB, and when none of the 10,000 jobs that one call looks at had that type, key or
+ * error. NULL is TH_FILTER. Free *page_out with th_page_free().
  */
 TH_API TH_MUST_CHECK bool th_list(struct th_client *client, const struct th_filter *filter,
                                   struct th_page **page_out, struct th_failure *failure);
@@ -350,11 +350,11 @@ TH_API void th_page_free(struct th_page *page);
 typedef bool (*th_seen)(const struct th_job_info *job, void *context);
 
 /*
- * Waits until the job has ended, for `timeout` at most: 0 only looks, TH_FOREVER has no end.
- * `seen` is called when the job is first seen and when its state or progress has changed since;
- * NULL is nobody. True also when the time is over or `seen` said stop: th_state_has_ended() of
- * (*job_out)->state tells. A backend that goes away is waited for. It looks every 250 ms at the
- * least, so what comes and goes faster than that may not be seen.
+ * Waits until the job has ended, for `timeout` at most: 0 only looks, TH_FOREVER has no end. `seen`
+ * is called when the job is first seen and when its state or progress has changed since; NULL is
+ * nobody. Also true when the time is over or `seen` said stop: th_state_has_ended() of
+ * (*job_out)->state tells which. A backend that goes away is waited for. It looks at least every
+ * 250 ms, so what comes and goes faster than that may not be seen.
  *
  * TH_E_NOT_FOUND: there is no such job, or it was removed meanwhile, as retention does with ended
  * ones. TH_E_UNAVAILABLE: the backend was away when the time was over. Free *job_out with

@@ -65,7 +65,7 @@ struct th_job {
     const char *id;
     const char *type;
     const char *queue;
-    const char *payload; /* bytes, with a NUL behind them that payload_size does not count */
+    const char *payload; /* bytes, followed by a NUL that payload_size does not count */
     size_t payload_size;
     int attempt; /* 1 is the first */
     int max_attempts;
@@ -137,9 +137,9 @@ static inline void th_snooze(struct th_context *ctx, double seconds)
     ctx->api->snooze(ctx, seconds);
 }
 
-/* Whether the job shall stop: somebody asked for it, its time is up, the pool stops. Whoever goes
- * on is killed after pool.kill_grace. To return TH_RETRY then is right whatever the reason is: only
- * a timeout counts as a failure. */
+/* Whether the job has to stop: somebody asked for it, its time is up, its lease is lost, or the
+ * pool stops. Whoever goes on is killed after pool.kill_grace. TH_RETRY is then the right answer
+ * whatever the reason: only a timeout counts as a failure. */
 static inline bool th_cancelled(struct th_context *ctx)
 {
     return ctx->api->cancelled(ctx);

@@ -44,12 +44,12 @@ static size_t block_size_for(const struct arena *arena, size_t size)
     return arena->blocks || size > FIRST_SIZE ? BLOCK_SIZE : FIRST_SIZE;
 }
 
-/* What is large gets a block of its own behind the first, whose room stays in use. */
+/* What is large gets a block of its own, put after the first, whose room stays in use. */
 static struct arena_block *add_block(struct arena *arena, size_t size)
 {
     const bool is_large = size > LARGE_SIZE;
     const size_t block_size = block_size_for(arena, size);
-    struct arena_block *block = calloc(1, sizeof(*block) + block_size);
+    struct arena_block *block = calloc(1, sizeof *block + block_size);
 
     if (!block)
         return NULL;

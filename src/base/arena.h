@@ -19,7 +19,7 @@ struct arena {
 /* NULL when out of memory. */
 void *arena_alloc(struct arena *arena, size_t size) MUST_CHECK;
 
-/* Copies. NULL text stays NULL, and {NULL, 0} stays that. A NUL is put behind the bytes. */
+/* Copies. NULL text stays NULL, and {NULL, 0} stays that. A NUL is put after the bytes. */
 const char *arena_text(struct arena *arena, const char *text);
 const char *arena_text_of(struct arena *arena, const char *text, size_t length);
 struct bytes arena_bytes(struct arena *arena, struct bytes bytes);

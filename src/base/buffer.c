@@ -35,7 +35,7 @@ static size_t grown_capacity(const struct buffer *buffer, size_t needed)
     return capacity - 1 > buffer->limit ? buffer->limit + 1 : capacity;
 }
 
-/* Room for `length` more bytes and the NUL behind them. */
+/* Room for `length` more bytes and the NUL after them. */
 static bool make_room(struct buffer *buffer, size_t length)
 {
     if (buffer->failed)
@@ -75,7 +75,7 @@ void buffer_char(struct buffer *buffer, char c)
     buffer_add(buffer, &c, 1);
 }
 
-/* Into the room there is; the length it takes, whether it was there or not. */
+/* Into the room that there is. Returns the length it needs, whether there was room or not. */
 static size_t print(struct buffer *buffer, const char *format, va_list arguments)
 {
     const size_t room = buffer->capacity - buffer->length;

@@ -16,7 +16,7 @@ struct calendar_date {
     int month, day; /* from 1 */
 };
 
-/* a / b, rounded down also below zero; b is positive. */
+/* a / b, rounded down even below zero; b is positive. */
 int64_t calendar_divide(int64_t a, int64_t b);
 
 bool calendar_is_leap_year(int64_t year);

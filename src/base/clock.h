@@ -24,7 +24,7 @@ usec_t clock_monotonic(void);
  * 0 for what has passed. */
 int clock_poll_timeout(usec_t left);
 
-/* Waits for so long, whatever signals come; for back-off, never for synchronisation. */
+/* Waits this long, whatever signals come; for back-off, never for synchronisation. */
 void clock_sleep(usec_t duration);
 
 #endif

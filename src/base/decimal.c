@@ -2,7 +2,7 @@
  * decimal.c - numbers as they are written: compared exactly, however long they are.
  *
  * Zeros at both ends of the digits are left out of the view. What is left is unique to a value,
- * but for the place of the dot among the digits, which readers of digits step over.
+ * except for the place of the dot among the digits, which readers of digits step over.
  */
 #include "base/decimal.h"
 
@@ -18,7 +18,7 @@ struct decimal {
     int64_t point;
 };
 
-/* What stands behind the e. */
+/* What follows the e. */
 static int64_t read_exponent(const unsigned char *at, const unsigned char *end)
 {
     const bool is_negative = at < end && *at == '-';
@@ -71,7 +71,7 @@ static struct decimal read_decimal(struct bytes number)
     return decimal;
 }
 
-/* The next digit, or -1 behind the last. */
+/* The next digit, or -1 after the last. */
 static int take_digit(const unsigned char **at, const unsigned char *end)
 {
     if (*at < end && **at == '.')

@@ -1,9 +1,9 @@
 /*
  * decimal.h - numbers as they are written: compared exactly, however long they are.
  *
- * A number is what is one in JSON, and was checked. No binary floating point is involved, so 0.1 is
- * a tenth and a number of forty digits differs from its neighbour. The one limit: an exponent
- * beyond a quadrillion either way counts as a quadrillion.
+ * A number is one of JSON that has been checked. No binary floating point is involved, so 0.1 is a
+ * tenth and a number of forty digits differs from its neighbour. The one limit: an exponent beyond
+ * a quadrillion either way counts as a quadrillion.
  */
 #ifndef BASE_DECIMAL_H
 #define BASE_DECIMAL_H

@@ -1,8 +1,8 @@
 /*
  * error.c - a code to branch on, a text to show.
  *
- * Texts are built in a local array first, so that an argument may be the text that is there.
- * Whatever is too long loses its end, between two characters, and shows it by "...".
+ * Texts are built in a local array first, so that an argument may be the text that is there. A text
+ * that is too long is cut between two characters and ends in "...".
  */
 #include "base/error.h"
 
@@ -10,17 +10,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A prefix leaves at least as much for what it is put before. */
+/* A prefix leaves at least this much room for the text after it. */
 #define PREFIX_SIZE (ERROR_TEXT_SIZE / 2)
 
 /* Makes a text that was cut at `size` end in dots, without half a UTF-8 character before them. */
 static void end_in_dots(char *text, size_t size)
 {
-    size_t end = size - sizeof("...");
+    size_t end = size - sizeof "...";
 
     while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80)
         end--;
-    memcpy(text + end, "...", sizeof("..."));
+    memcpy(text + end, "...", sizeof "...");
 }
 
 static void format_text(char *text, size_t size, const char *format, va_list arguments)
@@ -31,14 +31,14 @@ static void format_text(char *text, size_t size, const char *format, va_list arg
         end_in_dots(text, size);
 }
 
-static void put_joined(struct error *err, const char *before, const char *behind)
+static void put_joined(struct error *err, const char *before, const char *after)
 {
     char text[ERROR_TEXT_SIZE];
-    const int length = snprintf(text, sizeof(text), "%s: %s", before, behind);
+    const int length = snprintf(text, sizeof text, "%s: %s", before, after);
 
-    if ((size_t)length >= sizeof(text))
-        end_in_dots(text, sizeof(text));
-    memcpy(err->text, text, sizeof(text));
+    if ((size_t)length >= sizeof text)
+        end_in_dots(text, sizeof text);
+    memcpy(err->text, text, sizeof text);
 }
 
 bool error_set(struct error *err, enum th_error_code code, const char *format, ...)
@@ -47,11 +47,11 @@ bool error_set(struct error *err, enum th_error_code code, const char *format, .
     va_list arguments;
 
     va_start(arguments, format);
-    format_text(text, sizeof(text), format, arguments);
+    format_text(text, sizeof text, format, arguments);
     va_end(arguments);
 
     err->code = code;
-    memcpy(err->text, text, sizeof(text));
+    memcpy(err->text, text, sizeof text);
     return false;
 }
 
@@ -61,11 +61,11 @@ bool error_errno(struct error *err, enum th_error_code code, int number, const c
     va_list arguments;
 
     va_start(arguments, format);
-    format_text(text, sizeof(text), format, arguments);
+    format_text(text, sizeof text, format, arguments);
     va_end(arguments);
 
     err->code = code;
-    put_joined(err, text, strerror_r(number, meaning, sizeof(meaning)));
+    put_joined(err, text, strerror_r(number, meaning, sizeof meaning));
     return false;
 }
 
@@ -75,7 +75,7 @@ bool error_prefix(struct error *err, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    format_text(prefix, sizeof(prefix), format, arguments);
+    format_text(prefix, sizeof prefix, format, arguments);
     va_end(arguments);
 
     put_joined(err, prefix, err->text);

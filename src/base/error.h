@@ -22,7 +22,7 @@ struct error {
 bool error_set(struct error *err, enum th_error_code code, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
-/* The same, with ": " and what errno means behind it. */
+/* The same, followed by ": " and what errno means. */
 bool error_errno(struct error *err, enum th_error_code code, int number, const char *format, ...)
     PRINTF_LIKE(4, 5);
 

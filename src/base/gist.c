@@ -48,9 +48,9 @@ void gist_add(struct gist *gist, struct bytes data)
 /* The bytes of the ring, oldest first. */
 static struct bytes unroll(const struct gist *gist, unsigned char out[GIST_TAIL])
 {
-    const uint64_t behind = gist->total > GIST_HEAD ? gist->total - GIST_HEAD : 0;
-    const size_t kept = behind < GIST_TAIL ? (size_t)behind : GIST_TAIL;
-    const size_t oldest = (size_t)((behind - kept) % GIST_TAIL);
+    const uint64_t after = gist->total > GIST_HEAD ? gist->total - GIST_HEAD : 0;
+    const size_t kept = after < GIST_TAIL ? (size_t)after : GIST_TAIL;
+    const size_t oldest = (size_t)((after - kept) % GIST_TAIL);
     const size_t first = min_size(kept, GIST_TAIL - oldest);
 
     memcpy(out, gist->tail + oldest, first);
@@ -91,8 +91,8 @@ static void read_whole(const struct gist *gist, struct buffer *buffer)
     const size_t head = min_size((size_t)gist->total, GIST_HEAD);
 
     memcpy(bytes, gist->head, head);
-    const size_t behind = unroll(gist, bytes + head).length;
-    add_text(buffer, trimmed((struct bytes){bytes, head + behind}));
+    const size_t after = unroll(gist, bytes + head).length;
+    add_text(buffer, trimmed((struct bytes){bytes, head + after}));
 }
 
 void gist_read(const struct gist *gist, struct buffer *buffer)

@@ -6,7 +6,7 @@
  *     [... 31337 bytes left out ...]           only if something is
  *     ValueError: no such customer             the last three
  *
- * What went wrong is told at the end, and what was being done at the beginning. Memory is bounded,
+ * What went wrong is at the end, and what was being done at the beginning. Memory is bounded,
  * whatever is added.
  */
 #ifndef BASE_GIST_H
@@ -23,17 +23,17 @@ struct buffer;
 /* Zeroed: nothing was added. */
 struct gist {
     unsigned char head[GIST_HEAD];
-    unsigned char tail[GIST_TAIL]; /* a ring of what came behind the head */
+    unsigned char tail[GIST_TAIL]; /* a ring of what came after the head */
     uint64_t total;                /* of all that was ever added */
 };
 
 void gist_add(struct gist *gist, struct bytes data);
 
-/* As text: cut between characters, without white space at the end; what is no UTF-8, and NUL,
+/* As text: cut between characters, without white space at the end; what is not UTF-8, and NUL,
  * becomes '?'. */
 void gist_read(const struct gist *gist, struct buffer *buffer);
 
-/* The same of a text that is there already. */
+/* The same for a text that is complete already. */
 void gist_of(const char *text, struct buffer *buffer);
 
 #endif

@@ -76,7 +76,7 @@ static int why_not_regular(const struct stat *status)
 }
 
 /* 0, or what is wrong. Looked at before it is opened, since opening alone has effects on devices,
- * and again behind it: it may have been replaced meanwhile. */
+ * and again afterwards: it may have been replaced meanwhile. */
 static int open_regular(const char *path, int *fd_out)
 {
     struct stat status;

@@ -13,8 +13,8 @@ struct error;
 bool io_read_all(int fd, const char *name, struct buffer *buffer, struct error *err) MUST_CHECK;
 bool io_read_file(const char *path, struct buffer *buffer, struct error *err) MUST_CHECK;
 
-/* For files that are named somewhere, and not given by who waits for us: only a regular file is
- * opened, because a FIFO or a device could keep us waiting. *fd_out is the caller's to close.
+/* For files that are named somewhere, not given by somebody who waits for us: only a regular file
+ * is opened, because a FIFO or a device could keep us waiting. *fd_out is the caller's to close.
  * The text of a failure to open has no path, that of a failure to read has. */
 bool io_open_regular(const char *path, int *fd_out, struct error *err) MUST_CHECK;
 bool io_read_regular(const char *path, struct buffer *buffer, struct error *err) MUST_CHECK;

@@ -2,13 +2,13 @@
  * json_tree.h - JSON text as values that can be walked, for those who look at all of it.
  *
  * A value is one node, and what is inside it follows it at once; `size` nodes further is whatever
- * stands behind it. In an object each value has its name, a string, before it:
+ * comes after it. In an object each value has its name, a string, before it:
  *
  *     {"a": [1, 2], "b": true}     object "a" array 1 2 "b" true
  *
  *     for (node = json_tree_first(object); node < json_tree_next(object); ...)
  *
- * Numbers stay as they are written (see decimal.h), strings are decoded, and a name that stands
+ * Numbers stay as they are written (see decimal.h), strings are decoded, and a name that appears
  * twice in an object is refused: readers differ in which of the two they take.
  */
 #ifndef BASE_JSON_TREE_H
@@ -33,7 +33,7 @@ enum json_kind {
 /* Sixteen bytes, because a payload of 16 MiB may have eight million of them. */
 struct json_node {
     union {
-        const char *text; /* of a string, with a NUL behind it; of a number, without */
+        const char *text;               /* of a string, followed by a NUL; of a number, not */
         const struct json_node **names; /* of an object, sorted */
     };
     uint32_t length; /* bytes of the text, values of an array, members of an object */
@@ -46,7 +46,7 @@ struct json_node {
 bool json_tree_parse(struct bytes text, struct arena *arena, const struct json_node **root_out,
                      struct error *err) MUST_CHECK;
 
-/* What stands behind a value. */
+/* What comes after a value. */
 static inline const struct json_node *json_tree_next(const struct json_node *node)
 {
     return node + node->size;

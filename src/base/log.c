@@ -4,11 +4,11 @@
  *     log_field.c --fields--> log_line.c --a line--> what waits, here --bytes--> log_sink.c
  *
  * Invariants:
- *   - What waits is whole lines in the order of their events, but for the first, of which a part
- * may have gone already.
- *   - Lines that were dropped are told of before the next line is taken: the gap shows where it is.
+ *   - What waits is whole lines in the order of their events; only of the first a part may have
+ *     been written already.
+ *   - Dropped lines are reported before the next line is taken: the gap shows where it is.
  *   - Lines are written by the process that logged them. Those that wait at a fork stay the
- * parent's.
+ *     parent's.
  */
 #include "base/log.h"
 
@@ -39,7 +39,7 @@ static struct {
     struct log_sink sink;
     pid_t owner; /* of what waits */
     bool is_held;
-    uint64_t dropped; /* and not told yet */
+    uint64_t dropped; /* and not reported yet */
     size_t waiting_length;
     char waiting[WAITING_MAX];
 } state;

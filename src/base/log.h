@@ -10,8 +10,8 @@
  * quoted where they need it, so nothing that a job prints can look like a field of ours. Of printf
  * there are %s %d %u %zu %c %% %.*s and the PRI macros of <inttypes.h>.
  *
- * Writing never blocks. What does not get away is kept, up to a limit; lines beyond it are dropped
- * and counted, and the next line that gets away says how many (`lines_dropped`).
+ * Writing never blocks. What cannot be written yet is kept, up to a limit; lines beyond it are
+ * dropped and counted, and the next line that is written says how many (`lines_dropped`).
  *
  * The log is the one thing that is global to a process.
  */
@@ -54,8 +54,8 @@ void log_info(const char *event, const char *format, ...) PRINTF_LIKE(2, 3);
 void log_debug(const char *event, const char *format, ...) PRINTF_LIKE(2, 3);
 void log_at(enum log_level level, const char *event, const char *format, ...) PRINTF_LIKE(3, 4);
 
-/* To a person at a terminal, between the lines: whole lines, as they are. Others do not get them.
- */
+/* For a person at a terminal, between the lines of the log: whole lines, as they are. Nobody else
+ * gets them. */
 void log_say(const char *text);
 
 /* Lines between the two are one write, as far as they fit. May not be nested. */
@@ -68,7 +68,7 @@ bool log_is_behind(void);
 /* Tries again to write what waits. */
 void log_flush(void);
 
-/* The last words: waits up to `patience` for what has not got away. */
+/* The last words: waits up to `patience` until everything is written. */
 void log_close(usec_t patience);
 
 #endif

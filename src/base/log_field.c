@@ -167,7 +167,7 @@ bool log_field_read(struct log_fields *fields, struct log_field *field_out)
     field_out->is_last = *fields->rest == '\0';
     if (!field_out->is_last) {
         fields->rest++;
-        assert(*fields->rest != '\0'); /* a space has a field behind it */
+        assert(*fields->rest != '\0'); /* a space is followed by a field */
     }
     return true;
 }

@@ -2,8 +2,8 @@
  * log_field.h - the fields of an event, read one by one from a format and its arguments.
  *
  * A value is what its part of the format prints, whatever that has in it; only a space in the
- * format itself ends a field. What is no field, or no conversion that log.h names, is a bug and
- * ends the process.
+ * format itself ends a field. Anything that is not a field, or not a conversion that log.h names,
+ * is a bug and ends the process.
  */
 #ifndef BASE_LOG_FIELD_H
 #define BASE_LOG_FIELD_H
@@ -12,7 +12,7 @@
 
 #include <stdarg.h>
 
-/* Of a value; longer ones fit no line, and lose their end here already. */
+/* Of a value; longer ones fit on no line, and are cut here already. */
 #define LOG_FIELD_MAX 4096
 
 enum log_kind {

@@ -159,7 +159,7 @@ static void add_escaped(struct line *line, struct bytes text, bool quoted, size_
     }
 }
 
-/* The most that a value may take. One with fields behind it leaves them an eighth of the rest. */
+/* The most that a value may take. One with fields after it leaves them an eighth of the rest. */
 static size_t end_of_value(const struct line *line, bool is_last)
 {
     const size_t room = line->end - line->length;

@@ -1,10 +1,9 @@
 /*
  * log_line.h - an event as one line, in each of its forms.
  *
- *     time=2026-01-31T10:00:00.123456Z level=info event=job_done pool=web-1 process=dispatcher
- * ms=12
- *     {"time":"2026-01-31T10:00:00.123456Z","level":"info","event":"job_done","pool":"web-1",...}
- *     <6>level=info event=job_done pool=web-1 process=dispatcher ms=12
+ *     time=2026-01-31T10:00:00.123456Z level=info event=job_done pool=web process=dispatcher ms=12
+ *     {"time":"2026-01-31T10:00:00.123456Z","level":"info","event":"job_done","pool":"web",...}
+ *     <6>level=info event=job_done pool=web process=dispatcher ms=12
  *     10:00:00.123 dispatcher   job_done ms=12
  *
  * No clock, no memory but the caller's, nothing that can fail.
@@ -36,7 +35,7 @@ struct log_event {
 };
 
 /* Returns the length. A value for which there is no room ends in "...", and leaves some for the
- * fields behind it; a field for which there is none at all is left out. */
+ * fields after it; a field for which there is none at all is left out. */
 size_t log_line_write(char line_out[LOG_LINE_MAX], const struct log_form *form,
                       const struct log_event *event, const char *format, va_list arguments)
     PRINTF_LIKE(4, 0);

@@ -28,11 +28,12 @@ struct log_sink {
 void log_sink_open(struct log_sink *sink_out);
 void log_sink_close(struct log_sink *sink);
 
-/* Whether the descriptor still is what it was; not so when all were closed, after a fork say. */
+/* Whether the descriptor still is what it was, and was not closed with all others, after a fork for
+ * example. */
 bool log_sink_is_intact(const struct log_sink *sink);
 
-/* Whole lines, but for the first, of which a part may have gone before. Returns how many bytes are
- * dealt with, because they were written or never can be; the others wait for a better moment. */
+/* Whole lines, except for the first, of which a part may have been written before. Returns how many
+ * bytes are dealt with, because they were written or never can be; the others wait. */
 size_t log_sink_write(const struct log_sink *sink, const char *lines, size_t length);
 
 /* Waits until something can be written again, but not longer than that. */

@@ -28,6 +28,6 @@ double random_unit(void)
     uint64_t bits;
 
     /* The 53 bits that a double can hold: all results are exact and below 1. */
-    random_bytes(&bits, sizeof(bits));
+    random_bytes(&bits, sizeof bits);
     return (double)(bits >> 11) * 0x1p-53;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Longer words are nobody's misspelling of ours. */
+/* A longer word is not a misspelling of one of ours. */
 #define WORD_MAX 128
 
 #define SPACES " \t\n\v\f\r"

@@ -18,11 +18,11 @@ size_t text_character_length(struct bytes bytes);
 #define TEXT_NO_CHARACTER UINT32_MAX
 uint32_t text_code_point(struct bytes bytes);
 
-/* Control characters, separators of lines, and marks that turn the direction of the text behind
- * them: all that can make a terminal show something else than what was written. */
+/* Control characters, separators of lines, and marks that turn the direction of the text after
+ * them: all that can make a terminal show something other than what was written. */
 bool text_is_deceptive(uint32_t code);
 
-/* How many bytes of a text have room in `most`, up to the end of a character that is one. */
+/* How many bytes of a text fit into `most` without cutting a character in two. */
 size_t text_fit(const char *text, size_t most);
 
 /* Of a text that was cut somewhere: without the beginning of a character at its end, or without the
@@ -33,7 +33,7 @@ struct bytes text_whole_start(struct bytes bytes);
 /* Its last line that is not blank, without the spaces around it; empty when there is none. */
 struct bytes text_last_line(const char *text);
 
-/* A whole decimal number within [min, max]; no sign but '-', no spaces, nothing behind it. */
+/* A whole decimal number within [min, max]; no sign but '-', no spaces, nothing after it. */
 bool text_to_int(const char *text, int64_t min, int64_t max, int64_t *value_out) MUST_CHECK;
 
 /* The candidate a typist most likely meant by `word`, or NULL when none is close. */

@@ -3,9 +3,9 @@
  *
  *     header, data in 32 bits | header, data in 64 bits | "\n" rule "\n"
  *
- * The first part is for old readers and is skipped. The data are arrays, one behind the other: the
- * moments of the shifts, the type that each shift leads to, the types, and what we have no use
- * for. Nothing is read that was not seen to be there.
+ * The first part is for old readers and is skipped. The data are arrays, one after the other: the
+ * moments of the shifts, the type that each shift leads to, the types, and what we have no use for.
+ * Nothing is read that was not seen to be there.
  */
 #include "base/tzif.h"
 
@@ -114,7 +114,7 @@ static bool read_shifts(const unsigned char *data, const struct counts *counts,
     int32_t offset = zone->first_offset;
     int64_t before = INT64_MIN;
 
-    if (shifts == NULL)
+    if (!shifts)
         return error_no_memory(err);
     zone->shifts = shifts;
     for (size_t i = 0; i < counts->shifts; i++) {
@@ -139,7 +139,7 @@ static bool read_rule(struct bytes footer, struct zone *zone, struct error *err)
     const unsigned char *end =
         footer.length > 1 ? memchr(footer.data + 1, '\n', footer.length - 1) : NULL;
 
-    if (end == NULL || footer.data[0] != '\n')
+    if (!end || footer.data[0] != '\n')
         return refuse(err, "its end is missing");
 
     const size_t length = (size_t)(end - footer.data) - 1;
@@ -148,7 +148,8 @@ static bool read_rule(struct bytes footer, struct zone *zone, struct error *err)
     memcpy(text, footer.data + 1, length);
     text[length] = '\0';
     zone->has_rule = length > 0;
-    return length == 0 || zone_rule_parse(text, &zone->rule) || refuse(err, "a rule that is none");
+    return length == 0 || zone_rule_parse(text, &zone->rule) ||
+           refuse(err, "a rule that cannot be read");
 }
 
 static bool read_data(struct bytes *file, const struct counts *counts, struct arena *arena,

@@ -12,7 +12,7 @@ struct error;
 
 #define TZIF_MAX ((size_t)64 * 1024) /* bytes; the largest zone has a tenth of it */
 
-/* What the file says, but for the zone's name; shifts are put into the arena. Versions 2 and later
+/* What the file says, except the zone's name; shifts are put into the arena. Versions 2 and later
  * without leap seconds; anything else is TH_E_INVALID with a sentence. */
 bool tzif_parse(struct bytes file, struct arena *arena, struct zone *zone_out,
                 struct error *err) MUST_CHECK;

@@ -41,7 +41,7 @@ struct parts {
     usec_t unit; /* its length */
 };
 
-/* 0 for a name that is no unit's. */
+/* 0 for a name that is not a unit. */
 static usec_t unit_length(const char *name)
 {
     for (size_t i = 0; i < COUNT_OF(units); i++) {
@@ -146,7 +146,7 @@ bool units_parse_duration(const char *text, usec_t *duration_out, struct error *
     return true;
 }
 
-/* How many bits a size is shifted by its unit; -1 for one that is no unit's. */
+/* How many bits a size is shifted by its unit; -1 for one that is not a unit. */
 static int size_shift(const char *unit)
 {
     static const char letters[] = "KMGT";
@@ -154,7 +154,7 @@ static int size_shift(const char *unit)
 
     if (unit[0] == '\0')
         return 0;
-    return found == NULL || unit[1] != '\0' ? -1 : (int)(found - letters + 1) * 10;
+    return !found || unit[1] != '\0' ? -1 : (int)(found - letters + 1) * 10;
 }
 
 bool units_parse_size(const char *text, bytes_t *size_out, struct error *err)

@@ -11,14 +11,14 @@ struct error;
 #define UNITS_TEXT_SIZE 64
 
 /* One number and one unit (us ms s m h d); fractions as in 1.5h. 0 may stand alone. Refused, with
- * the reason: negative, no unit, garbage behind it, over 100 years. */
+ * the reason: negative, no unit, garbage after it, over 100 years. */
 bool units_parse_duration(const char *text, usec_t *duration_out, struct error *err) MUST_CHECK;
 
 /* A whole number of bytes, or of K, M, G or T: multiples of 1024. Refused, with the reason:
  * negative, a fraction, another unit, over 1024T. */
 bool units_parse_size(const char *text, bytes_t *size_out, struct error *err) MUST_CHECK;
 
-/* So many in each period. count 0 is "no limit"; it is never parsed. */
+/* This many in each period. count 0 is "no limit"; it is never parsed. */
 struct units_rate {
     int64_t count;
     usec_t period;

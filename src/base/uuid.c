@@ -55,7 +55,7 @@ bool uuid_is_nil(const struct uuid *uuid)
 
 int uuid_compare(const struct uuid *a, const struct uuid *b)
 {
-    return memcmp(a->bytes, b->bytes, sizeof(a->bytes));
+    return memcmp(a->bytes, b->bytes, sizeof a->bytes);
 }
 
 static bool is_dash_place(size_t i)

@@ -12,7 +12,7 @@ struct uuid {
     unsigned char bytes[16];
 };
 
-/* Makes ids that strictly increase, also within one millisecond: between time and random bits
+/* Makes ids that strictly increase, even within one millisecond: between time and random bits
  * stands a 12-bit fraction of the millisecond, which counts on when ids are made faster than that
  * or the clock goes back. One maker per producer. */
 struct uuid_maker {

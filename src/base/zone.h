@@ -48,7 +48,7 @@ enum zone_times {
 struct zone_moments {
     enum zone_times times;
     int64_t first; /* when the clock shows it, or skips it */
-    int64_t last;  /* the same as first, but for ZONE_TWICE */
+    int64_t last;  /* the same as first, except for ZONE_TWICE */
 };
 
 /* When the clock shows a local time. */

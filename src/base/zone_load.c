@@ -47,7 +47,7 @@ static bool refuse_name(const char *name, struct error *err)
         return error_set(err, TH_E_NOT_FOUND,
                          "'%s' cannot be looked up: there is no %s (install tzdata)", shown,
                          folder());
-    return error_set(err, TH_E_NOT_FOUND, "'%s' is no time zone", shown);
+    return error_set(err, TH_E_NOT_FOUND, "'%s' is not a time zone", shown);
 }
 
 static bool read_zone(const char *name, struct buffer *file, struct error *err)
@@ -71,7 +71,7 @@ bool zone_load(const char *name, struct arena *arena, const struct zone **zone_o
         return refuse_name(name, err);
 
     struct zone *zone = arena_alloc(arena, sizeof *zone);
-    if (zone == NULL)
+    if (!zone)
         return error_no_memory(err);
     const struct bytes bytes = {(const unsigned char *)buffer_str(&file), file.length};
     if (!tzif_parse(bytes, arena, zone, err))

@@ -14,17 +14,18 @@ struct buffer;
 /* A UTF-8 locale for the widths of characters; once, at the start. */
 void display_init(void);
 
-/* On one line: whatever is no printable character becomes \n, \x1b or \u202e. */
+/* On one line: whatever is not printable becomes \n, \x1b or \u202e. */
 void display_add(struct buffer *out, struct bytes text);
 void display_add_text(struct buffer *out, const char *text);
 
-/* The same, but lines stay lines, each but the first behind `indent` spaces, and tabs stay tabs. */
+/* The same, but lines stay lines, indented by `indent` spaces from the second on, and tabs stay
+ * tabs. */
 void display_add_lines(struct buffer *out, struct bytes text, size_t indent);
 
 /* The columns that harmless text takes. */
 size_t display_width(const char *text);
 
-/* The bytes of harmless text that fit into so many columns. */
+/* The bytes of harmless text that fit into this many columns. */
 size_t display_fit(const char *text, size_t columns);
 
 #endif

@@ -58,7 +58,7 @@ static bool find_name(const struct walk *walk, const char *name, size_t length,
     for (size_t s = 0; s < walk->set_count; s++) {
         const struct option_set *set = &walk->sets[s];
 
-        for (size_t i = 0; set->table[i].name != NULL; i++) {
+        for (size_t i = 0; set->table[i].name; i++) {
             const char *candidate = set->table[i].name;
             if (strlen(candidate) == length && strncmp(candidate, name, length) == 0)
                 return found(set, i, match_out);
@@ -72,7 +72,7 @@ static bool find_letter(const struct walk *walk, char letter, struct match *matc
     for (size_t s = 0; s < walk->set_count; s++) {
         const struct option_set *set = &walk->sets[s];
 
-        for (size_t i = 0; set->table[i].name != NULL; i++) {
+        for (size_t i = 0; set->table[i].name; i++) {
             if (set->table[i].letter == letter)
                 return found(set, i, match_out);
         }
@@ -88,12 +88,12 @@ static bool refuse_name(const struct walk *walk, const char *name, struct error 
 
     for (size_t s = 0; s < walk->set_count; s++) {
         const struct option *table = walk->sets[s].table;
-        for (size_t i = 0; table[i].name != NULL && count < CANDIDATES_MAX; i++)
+        for (size_t i = 0; table[i].name && count < CANDIDATES_MAX; i++)
             candidates[count++] = table[i].name;
     }
     const char *closest = text_closest(name, candidates, count);
     excerpt_of(name, shown);
-    if (closest != NULL)
+    if (closest)
         return error_set(err, TH_E_INVALID, "unknown option '--%s' (did you mean '--%s'?)", shown,
                          closest);
     return error_set(err, TH_E_INVALID, "unknown option '--%s'", shown);
@@ -138,7 +138,7 @@ static bool read_choice(const struct match *match, struct error *err)
     char shown[EXCERPT_SIZE];
     size_t count = 0;
 
-    for (; choices[count] != NULL; count++) {
+    for (; choices[count]; count++) {
         if (text_equal(choices[count], match->value->text)) {
             match->value->number = (int64_t)count;
             return true;
@@ -146,7 +146,7 @@ static bool read_choice(const struct match *match, struct error *err)
     }
     const char *closest = text_closest(match->value->text, choices, count);
     excerpt_of(match->value->text, shown);
-    if (closest != NULL)
+    if (closest)
         return error_set(err, TH_E_INVALID, "%s cannot be '%s' (did you mean '%s'?)",
                          match->written, shown, closest);
 
@@ -161,7 +161,7 @@ static bool read_id(const struct match *match, struct error *err)
     char shown[EXCERPT_SIZE];
 
     if (!uuid_parse(match->value->text, &match->value->id) || uuid_is_nil(&match->value->id))
-        return error_set(err, TH_E_INVALID, "%s: '%s' is no id of a job: use a UUID",
+        return error_set(err, TH_E_INVALID, "%s: '%s' is not the id of a job: use a UUID",
                          match->written, excerpt_of(match->value->text, shown));
     return true;
 }
@@ -211,11 +211,11 @@ static bool take_next_word(struct walk *walk, const struct match *match, struct 
     return take_value(match, walk->words->items[walk->next++], err);
 }
 
-/* --name, --name VALUE or --name=VALUE; `word` stands behind the dashes. */
+/* --name, --name VALUE or --name=VALUE; `word` begins after the dashes. */
 static bool read_long(struct walk *walk, const char *word, struct error *err)
 {
     const char *equals = strchr(word, '=');
-    size_t length = equals != NULL ? (size_t)(equals - word) : strlen(word);
+    size_t length = equals ? (size_t)(equals - word) : strlen(word);
     struct match match;
 
     if (!find_name(walk, word, length, &match)) {
@@ -225,13 +225,13 @@ static bool read_long(struct walk *walk, const char *word, struct error *err)
         return refuse_name(walk, name, err);
     }
     snprintf(match.written, sizeof match.written, "--%s", match.option->name);
-    if (equals == NULL && is_complete(match.option)) {
+    if (!equals && is_complete(match.option)) {
         match.value->given = true;
         return true;
     }
     if (match.option->kind == OPTION_FLAG)
         return error_set(err, TH_E_INVALID, "%s takes no value", match.written);
-    return equals != NULL ? take_value(&match, equals + 1, err) : take_next_word(walk, &match, err);
+    return equals ? take_value(&match, equals + 1, err) : take_next_word(walk, &match, err);
 }
 
 /* -a, -ab, -l VALUE or -lVALUE. */
@@ -286,7 +286,7 @@ size_t options_count(const struct option *table)
 {
     size_t count = 0;
 
-    while (table[count].name != NULL)
+    while (table[count].name)
         count++;
     return count;
 }
@@ -315,8 +315,8 @@ static void add_wrapped(struct buffer *out, const char *text)
 
 void options_add_help(struct buffer *out, const struct option *table)
 {
-    for (const struct option *option = table; option->name != NULL; option++) {
-        const char *form = option->value == NULL ? "" : option->is_optional ? "[=%s]" : " %s";
+    for (const struct option *option = table; option->name; option++) {
+        const char *form = !option->value ? "" : option->is_optional ? "[=%s]" : " %s";
         char left[80] = "", value[40] = "";
 
         snprintf(value, sizeof value, form, option->value);

@@ -7,7 +7,7 @@
  *     --name VALUE   --name=VALUE   --flag   -l VALUE   -lVALUE   -ab
  *     --name[=VALUE] -l             where the value may be left out
  *
- * "--" ends the options, "-" alone is an argument, and options may stand between arguments. A value
+ * "--" ends the options, "-" alone is an argument, and options may come between arguments. A value
  * given twice is refused: nobody can tell which one was meant. A flag given twice is a flag.
  */
 #ifndef CLI_OPTIONS_H
@@ -37,7 +37,7 @@ struct option {
     enum option_kind kind;
     int64_t min, max;
     const char *const *choices; /* ended by NULL */
-    bool is_optional;           /* the value may be left out, and only stands behind "=" */
+    bool is_optional;           /* the value may be left out, and is only given after "=" */
 };
 
 struct option_value {

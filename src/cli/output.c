@@ -25,10 +25,10 @@ static bool wants_colour(void)
 {
     const char *refused = getenv("NO_COLOR");
 
-    return (refused == NULL || refused[0] == '\0') && output_obeys_escapes();
+    return (!refused || refused[0] == '\0') && output_obeys_escapes();
 }
 
-/* Of some terminals, as over a serial line, only the user knows it. */
+/* Of some terminals, as over a serial line, only the user knows the width. */
 static size_t terminal_width(int fd)
 {
     const char *said = getenv("COLUMNS");
@@ -37,8 +37,7 @@ static size_t terminal_width(int fd)
 
     if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         return size.ws_col;
-    return said != NULL && text_to_int(said, 1, WIDTH_MAX, &columns) ? (size_t)columns
-                                                                     : WIDTH_DEFAULT;
+    return said && text_to_int(said, 1, WIDTH_MAX, &columns) ? (size_t)columns : WIDTH_DEFAULT;
 }
 
 static void remark(const char *prefix, const char *format, va_list arguments)
@@ -116,7 +115,7 @@ void output_line(struct output *out, const struct buffer *line)
     output_text(out, "\n");
 }
 
-/* Such characters can only stand inside of strings. Those below U+0020 are escaped already. */
+/* Such characters can only be inside strings. Those below U+0020 are escaped already. */
 static void add_harmless(struct buffer *harmless, struct bytes json)
 {
     const unsigned char *copied = json.data;

@@ -44,7 +44,7 @@ struct output output_to_stdout(void);
 void output_text(struct output *out, const char *text);
 void output_printf(struct output *out, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* As they are: only for readers that are no terminals. */
+/* As they are: only for readers that are not terminals. */
 void output_bytes(struct output *out, struct bytes bytes);
 
 /* The buffer and a newline; out of memory is a failure too. */
@@ -70,7 +70,7 @@ void output_complain(const char *format, ...) PRINTF_LIKE(1, 2);
 /* A line on stderr, for people; harmless to terminals. */
 void output_remark(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* Each line of a text as a remark: nothing that stands in it moves the cursor. */
+/* Each line of a text as a remark: nothing in it moves the cursor. */
 void output_remark_lines(const char *text);
 
 #define OUTPUT_NUMBER_SIZE 32

@@ -40,17 +40,17 @@ static_assert(TH_FAILURE_TEXT_SIZE >= ERROR_TEXT_SIZE, "a text does not fit stru
 /* The last step of a call that failed. */
 static bool report(const struct error *err, struct th_failure *failure)
 {
-    if (failure == NULL)
+    if (!failure)
         return false;
     failure->code = err->code;
-    memcpy(failure->text, err->text, sizeof(err->text));
+    memcpy(failure->text, err->text, sizeof err->text);
     return false;
 }
 
 /* The first step of every call on a client. */
 static bool may_use(const struct th_client *client, struct error *err)
 {
-    if (client == NULL)
+    if (!client)
         return error_set(err, TH_E_INVALID, "client is NULL");
     if (client->opened_by != getpid())
         return error_set(err, TH_E_INVALID,
@@ -61,7 +61,7 @@ static bool may_use(const struct th_client *client, struct error *err)
 
 static bool has_place(const void *out, const char *name, struct error *err)
 {
-    return out != NULL || error_set(err, TH_E_INVALID, "%s is NULL", name);
+    return out || error_set(err, TH_E_INVALID, "%s is NULL", name);
 }
 
 /* What a store says about one id. */
@@ -111,7 +111,7 @@ static bool open_client(const char *url, const struct th_options *given, struct 
                         struct error *err)
 {
     struct th_options options;
-    const char *backend = url != NULL ? url : secure_getenv("TASKHARBOR_BACKEND");
+    const char *backend = url ? url : secure_getenv("TASKHARBOR_BACKEND");
 
     if (text_is_blank(backend))
         return error_set(err, TH_E_INVALID, "url is missing, and TASKHARBOR_BACKEND is not set");
@@ -138,9 +138,9 @@ bool th_open(const char *url, const struct th_options *options, struct th_client
         return report(&err, failure);
     *client_out = NULL;
 
-    struct th_client *client = calloc(1, sizeof(*client));
+    struct th_client *client = calloc(1, sizeof *client);
 
-    if (client == NULL) {
+    if (!client) {
         error_no_memory(&err);
         return report(&err, failure);
     }
@@ -154,7 +154,7 @@ bool th_open(const char *url, const struct th_options *options, struct th_client
 
 void th_close(struct th_client *client)
 {
-    if (client == NULL)
+    if (!client)
         return;
     if (client->opened_by == getpid())
         store_close(&client->store);
@@ -163,7 +163,7 @@ void th_close(struct th_client *client)
 
 th_usec th_now(const struct th_client *client)
 {
-    return client == NULL ? 0 : store_now(client->store);
+    return client ? store_now(client->store) : 0;
 }
 
 /* ---- enqueue ---- */
@@ -196,10 +196,10 @@ static bool enqueue(struct th_client *client, const struct th_new_job *given, si
                     struct th_receipt *receipts_out, struct error *err)
 {
     CLEANUP(arena_done) struct arena arena = {0};
-    struct job *jobs = allocate(&arena, count, sizeof(*jobs));
-    struct enqueued *answers = allocate(&arena, count, sizeof(*answers));
+    struct job *jobs = allocate(&arena, count, sizeof *jobs);
+    struct enqueued *answers = allocate(&arena, count, sizeof *answers);
 
-    if (jobs == NULL || answers == NULL)
+    if (!jobs || !answers)
         return error_no_memory(err);
     if (!request_jobs(given, count, jobs, err))
         return false;
@@ -207,9 +207,9 @@ static bool enqueue(struct th_client *client, const struct th_new_job *given, si
     bool stored = enqueue_jobs(&client->enqueue, client->store, jobs, count,
                                store_now(client->store), answers, err);
 
-    if (receipts_out != NULL && stored)
+    if (receipts_out && stored)
         fill_receipts(answers, count, receipts_out);
-    if (receipts_out != NULL && !stored && err->code == TH_E_UNCERTAIN)
+    if (receipts_out && !stored && err->code == TH_E_UNCERTAIN)
         fill_ids(jobs, count, receipts_out);
     return stored;
 }
@@ -225,8 +225,8 @@ bool th_enqueue_many(struct th_client *client, const struct th_new_job *jobs, si
 {
     struct error err;
 
-    if (receipts_out != NULL && count > 0)
-        memset(receipts_out, 0, count * sizeof(*receipts_out));
+    if (receipts_out && count > 0)
+        memset(receipts_out, 0, count * sizeof *receipts_out);
     if (!may_use(client, &err))
         return report(&err, failure);
     if (count == 0 || enqueue(client, jobs, count, receipts_out, &err))
@@ -304,7 +304,7 @@ static bool show(const struct job *job, void *context)
     CLEANUP(arena_done) struct arena arena = {0};
     struct th_job_info info;
 
-    if (watcher->seen == NULL)
+    if (!watcher->seen)
         return true;
     watcher->failed = !record_fill_job(job, &arena, &info, watcher->err);
     return !watcher->failed && watcher->seen(&info, watcher->context);

@@ -3,8 +3,7 @@
  *
  * Invariants:
  *   - The ids are in order, each once, from the first look on.
- *   - A job is counted once: when it is seen at its end, or is missing where it would have to
- * stand.
+ *   - A job is counted once: when it is seen at its end, or is missing where it should be.
  */
 #include "client/crowd.h"
 
@@ -21,7 +20,7 @@ static bool grow(struct crowd *crowd, struct error *err)
     size_t room = crowd->room == 0 ? ROOM_FIRST : 2 * crowd->room;
     struct uuid *ids = reallocarray(crowd->ids, room, sizeof *ids);
 
-    if (ids == NULL)
+    if (!ids)
         return error_no_memory(err);
     crowd->ids = ids;
     crowd->room = room;
@@ -31,9 +30,9 @@ static bool grow(struct crowd *crowd, struct error *err)
 /* A queue is only of use while it is the one of all. */
 static void note_queue(struct crowd *crowd, const char *queue)
 {
-    if (crowd->count == 0 && queue != NULL)
+    if (crowd->count == 0 && queue)
         snprintf(crowd->queue, sizeof crowd->queue, "%s", queue);
-    else if (queue == NULL || strcmp(crowd->queue, queue) != 0)
+    else if (!queue || strcmp(crowd->queue, queue) != 0)
         crowd->queue[0] = '\0';
 }
 
@@ -66,12 +65,12 @@ static void drop_doubles(struct crowd *crowd)
 
 static bool begin(struct crowd *crowd, struct error *err)
 {
-    if (crowd->has_ended != NULL || crowd->count == 0)
+    if (crowd->has_ended || crowd->count == 0)
         return true;
     qsort(crowd->ids, crowd->count, sizeof *crowd->ids, compare_ids);
     drop_doubles(crowd);
     crowd->has_ended = calloc(crowd->count, sizeof *crowd->has_ended);
-    return crowd->has_ended != NULL || error_no_memory(err);
+    return crowd->has_ended || error_no_memory(err);
 }
 
 /* The first one from here on that has not ended, or the first of all. */
@@ -98,7 +97,7 @@ struct page {
     struct crowd *crowd;
     const struct crowd_watcher *watcher;
     struct job_list jobs;
-    bool is_last; /* no job stands behind it */
+    bool is_last; /* no job comes after it */
     bool moved;
 };
 
@@ -132,16 +131,16 @@ static void note_end(struct page *page, size_t place, const struct job *job)
     crowd->has_ended[place] = true;
     crowd->left--;
     page->moved = true;
-    if (job == NULL) {
+    if (!job) {
         crowd->gone++;
         return;
     }
     crowd->ended[job->state]++;
-    if (page->watcher->ended != NULL)
+    if (page->watcher->ended)
         page->watcher->ended(job, page->watcher->context);
 }
 
-/* Walks the page and the ids from `from` on side by side; returns the first place behind it. */
+/* Walks the page and the ids from `from` on side by side; returns the first place after it. */
 static size_t compare_page(struct page *page, size_t from)
 {
     struct crowd *crowd = page->crowd;
@@ -154,15 +153,15 @@ static size_t compare_page(struct page *page, size_t from)
         if (at == page->jobs.count && !page->is_last)
             return place;
         const struct job *job = at < page->jobs.count ? &page->jobs.items[at] : NULL;
-        if (job != NULL && uuid_compare(&job->id, &crowd->ids[place]) != 0)
+        if (job && uuid_compare(&job->id, &crowd->ids[place]) != 0)
             job = NULL;
-        if (!crowd->has_ended[place] && (job == NULL || job_state_has_ended(job->state)))
+        if (!crowd->has_ended[place] && (!job || job_state_has_ended(job->state)))
             note_end(page, place, job);
     }
     return crowd->count;
 }
 
-/* The page that starts with the first one left from *place on; *place moves behind it. */
+/* The page that starts with the first job left from *place on; *place moves past it. */
 static bool look_at(struct crowd *crowd, struct store *store, const struct crowd_watcher *watcher,
                     size_t *place, bool *moved_out, struct error *err)
 {

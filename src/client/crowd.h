@@ -2,7 +2,7 @@
  * crowd.h - many jobs, followed to their ends.
  *
  * Nobody asks for each of them again and again: they are looked at in pages of the list by id, in
- * which jobs that were stored together stand together. A look reads two pages, however many jobs
+ * which jobs that were stored together are neighbours. A look reads two pages, however many jobs
  * there are:
  *
  *     ids, in order   [ended ended ended | running ready ready ... retry ... ready]

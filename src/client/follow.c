@@ -4,7 +4,7 @@
  * No backend tells a client that a job has ended, so this looks again and again: soon at first,
  * for jobs that take a moment, then less and less often.
  *
- * Whoever looks on is paid with news as they come: attention.h.
+ * Whoever looks on gets news as they come: attention.h.
  */
 #include "client/follow.h"
 
@@ -91,13 +91,12 @@ bool follow_job(struct store *store, const struct uuid *id, usec_t timeout,
         if (!looked && !is_passing(err->code))
             return false;
         *ended_out = looked && job_state_has_ended(job_out->items[0].state);
-        bool stop =
-            changed && follow->seen != NULL && !follow->seen(&job_out->items[0], follow->context);
+        bool stop = changed && follow->seen && !follow->seen(&job_out->items[0], follow->context);
         usec_t left = deadline - clock_boot();
-        stop |= follow->stopped != NULL && follow->stopped();
+        stop |= follow->stopped && follow->stopped();
         if (*ended_out || stop || left <= 0)
             return looked;
-        const bool looks_on = looked && follow->seen != NULL;
+        const bool looks_on = looked && follow->seen;
         if (looks_on)
             pay_attention(&attention, store, &job_out->items[0]);
         clock_sleep(min_usec(delay, left));

@@ -20,8 +20,8 @@ struct follow {
 };
 
 /* Until the job has ended, the timeout is over (USEC_MAX: never), or `seen` or `stopped` says so;
- * *ended_out tells which. job_out has the job as last seen. A job that vanishes meanwhile
- * (retention) is TH_E_NOT_FOUND. The backend being away for a moment is waited for. */
+ * *ended_out says whether it has ended. job_out has the job as last seen. A job that vanishes
+ * meanwhile (retention) is TH_E_NOT_FOUND. The backend being away for a moment is waited for. */
 bool follow_job(struct store *store, const struct uuid *id, usec_t timeout,
                 const struct follow *follow, struct job_list *job_out, bool *ended_out,
                 struct error *err) MUST_CHECK;

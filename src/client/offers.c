@@ -24,7 +24,7 @@ static bool read_statuses(struct offers *offers, const char *replaced, usec_t si
     const struct pool_list *list = &offers->list;
 
     offers->pools = arena_alloc(&offers->arena, (list->count + 1) * sizeof *offers->pools);
-    if (offers->pools == NULL)
+    if (!offers->pools)
         return error_no_memory(err);
     for (size_t i = 0; i < list->count; i++) {
         const struct pool *pool = &list->items[i];
@@ -63,7 +63,7 @@ void offers_done(struct offers *offers)
 
 static bool serves(const struct pool_status *pool, const char *queue)
 {
-    bool found = pool->queues == NULL;
+    bool found = !pool->queues;
 
     for (size_t i = 0; i < pool->queue_count && !found; i++)
         found = text_equal(pool->queues[i].name, queue);
@@ -90,7 +90,7 @@ enum offers_gap offers_gap(const struct offers *offers, const char *queue, const
 
         if (!serves(pool, queue))
             continue;
-        if (pool->handlers == NULL || better_handler(pool, type, NULL) != NULL)
+        if (!pool->handlers || better_handler(pool, type, NULL))
             return OFFERS_NO_GAP;
         gap = OFFERS_NO_HANDLER;
     }
@@ -123,9 +123,9 @@ const char *offers_closest_queue(struct offers *offers, const char *queue)
     const char **names = arena_alloc(&offers->arena, (count_names(offers) + 1) * sizeof *names);
     size_t count = 0;
 
-    for (size_t i = 0; i < offers->count && names != NULL; i++) {
+    for (size_t i = 0; i < offers->count && names; i++) {
         for (size_t j = 0; j < offers->pools[i].queue_count; j++) {
-            if (offers->pools[i].queues[j].name != NULL)
+            if (offers->pools[i].queues[j].name)
                 names[count++] = offers->pools[i].queues[j].name;
         }
     }
@@ -137,10 +137,10 @@ const char *offers_closest_type(struct offers *offers, const char *type)
     const char **names = arena_alloc(&offers->arena, (count_names(offers) + 1) * sizeof *names);
     size_t count = 0;
 
-    for (size_t i = 0; i < offers->count && names != NULL; i++) {
+    for (size_t i = 0; i < offers->count && names; i++) {
         for (size_t j = 0; j < offers->pools[i].handler_count; j++) {
             const char *pattern = offers->pools[i].handlers[j].pattern;
-            if (pattern != NULL && job_name_is_valid(pattern))
+            if (pattern && job_name_is_valid(pattern))
                 names[count++] = pattern;
         }
     }

@@ -14,7 +14,7 @@
 #include "job/job.h"
 #include "store/store.h"
 
-/* A pool that was not heard of for so long is taken for dead. */
+/* A pool that has not been heard of for this long is taken for dead. */
 #define POOL_SILENT_AFTER (60 * USEC_PER_SEC)
 
 struct offers {
@@ -28,8 +28,8 @@ struct offers {
 
 bool offers_read(struct store *store, struct offers *offers_out, struct error *err) MUST_CHECK;
 
-/* The same for those heard of within `silent_after`, but for the pools called `replaced`: one that
- * starts takes their place. */
+/* The same for those heard of within `silent_after`, except for the pools called `replaced`: one
+ * that starts takes their place. */
 bool offers_read_besides(struct store *store, const char *replaced, usec_t silent_after,
                          struct offers *offers_out, struct error *err) MUST_CHECK;
 void offers_done(struct offers *offers);

@@ -50,7 +50,7 @@ static usec_t read_moment(const struct reading *in, const char *name)
     struct error ignored;
     usec_t moment;
 
-    return text != NULL && timestamp_parse(text, &moment, &ignored) ? moment : 0;
+    return text && timestamp_parse(text, &moment, &ignored) ? moment : 0;
 }
 
 /* Milliseconds that a duration can be. */
@@ -138,7 +138,7 @@ static void read_processes(const struct reading *in, struct pool_status *status)
     if (!open_list(in, "processes", &values))
         return;
     status->processes = make_room(in, &values, sizeof *status->processes);
-    for (size_t i = 0; status->processes != NULL && i < values.count; i++)
+    for (size_t i = 0; status->processes && i < values.count; i++)
         status->processes[status->process_count++] = read_process(values.items[i], in->arena);
 }
 
@@ -149,7 +149,7 @@ static void read_queues(const struct reading *in, struct pool_status *status)
     if (!open_list(in, "queues", &values))
         return;
     status->queues = make_room(in, &values, sizeof *status->queues);
-    for (size_t i = 0; status->queues != NULL && i < values.count; i++)
+    for (size_t i = 0; status->queues && i < values.count; i++)
         status->queues[status->queue_count++] = read_queue(values.items[i], in->arena);
 }
 
@@ -160,7 +160,7 @@ static void read_handlers(const struct reading *in, struct pool_status *status)
     if (!open_list(in, "handlers", &values))
         return;
     status->handlers = make_room(in, &values, sizeof *status->handlers);
-    for (size_t i = 0; status->handlers != NULL && i < values.count; i++)
+    for (size_t i = 0; status->handlers && i < values.count; i++)
         status->handlers[status->handler_count++] = read_handler(values.items[i], in->arena);
 }
 
@@ -171,7 +171,7 @@ static void read_start_failures(const struct reading *in, struct pool_status *st
     if (!open_list(in, "start_failures", &values))
         return;
     status->start_failures = make_room(in, &values, sizeof *status->start_failures);
-    for (size_t i = 0; status->start_failures != NULL && i < values.count; i++)
+    for (size_t i = 0; status->start_failures && i < values.count; i++)
         status->start_failures[status->start_failure_count++] =
             read_start_failure(values.items[i], in->arena);
 }
@@ -228,7 +228,7 @@ bool pool_status_is_silent(const struct pool_status *status, usec_t beat_at, use
 
 bool pool_process_is_worker(const struct pool_process *process)
 {
-    return process->name != NULL && text_starts_with(process->name, "worker");
+    return process->name && text_starts_with(process->name, "worker");
 }
 
 bool pool_process_is_busy(const struct pool_process *process)

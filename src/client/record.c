@@ -94,10 +94,10 @@ static bool fill_runs(const struct job *job, struct arena *arena, struct th_job_
     if (job->run_count == 0)
         return true;
 
-    struct th_run_info *infos = arena_alloc(arena, job->run_count * sizeof(*infos));
+    struct th_run_info *infos = arena_alloc(arena, job->run_count * sizeof *infos);
     const struct th_run_info **runs = arena_alloc(arena, job->run_count * sizeof(void *));
 
-    if (infos == NULL || runs == NULL)
+    if (!infos || !runs)
         return false;
     for (size_t i = 0; i < job->run_count; i++) {
         fill_run(&job->runs[i], &infos[i]);
@@ -164,9 +164,9 @@ bool record_fill_job(const struct job *job, struct arena *arena, struct th_job_i
 
 bool record_new_job(struct job_list *jobs, struct th_job_info **job_out, struct error *err)
 {
-    struct job_record *record = calloc(1, sizeof(*record));
+    struct job_record *record = calloc(1, sizeof *record);
 
-    if (record == NULL) {
+    if (!record) {
         job_list_done(jobs);
         return error_no_memory(err);
     }
@@ -184,7 +184,7 @@ void record_free_job(struct th_job_info *job)
 {
     struct job_record *record = (struct job_record *)job;
 
-    if (record != NULL)
+    if (record)
         job_list_done(&record->jobs);
     free(record);
 }
@@ -201,10 +201,10 @@ static bool fill_page(struct page_record *record, const struct job_cursor *next,
     if (count == 0)
         return true;
 
-    struct th_job_info *infos = arena_alloc(arena, count * sizeof(*infos));
+    struct th_job_info *infos = arena_alloc(arena, count * sizeof *infos);
     const struct th_job_info **jobs = arena_alloc(arena, count * sizeof(void *));
 
-    if (infos == NULL || jobs == NULL)
+    if (!infos || !jobs)
         return error_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         if (!record_fill_job(&record->jobs.items[i], arena, &infos[i], err))
@@ -219,9 +219,9 @@ static bool fill_page(struct page_record *record, const struct job_cursor *next,
 bool record_new_page(struct job_list *jobs, const struct job_cursor *next,
                      struct th_page **page_out, struct error *err)
 {
-    struct page_record *record = calloc(1, sizeof(*record));
+    struct page_record *record = calloc(1, sizeof *record);
 
-    if (record == NULL) {
+    if (!record) {
         job_list_done(jobs);
         return error_no_memory(err);
     }
@@ -239,7 +239,7 @@ void record_free_page(struct th_page *page)
 {
     struct page_record *record = (struct page_record *)page;
 
-    if (record != NULL)
+    if (record)
         job_list_done(&record->jobs);
     free(record);
 }
@@ -275,10 +275,10 @@ static bool fill_stats(struct stats_record *record, struct error *err)
     if (count == 0)
         return true;
 
-    struct th_queue_info *infos = arena_alloc(arena, count * sizeof(*infos));
+    struct th_queue_info *infos = arena_alloc(arena, count * sizeof *infos);
     const struct th_queue_info **queues = arena_alloc(arena, count * sizeof(void *));
 
-    if (infos == NULL || queues == NULL)
+    if (!infos || !queues)
         return error_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         fill_queue(&record->queues.items[i], &infos[i]);
@@ -292,9 +292,9 @@ static bool fill_stats(struct stats_record *record, struct error *err)
 bool record_new_stats(struct queue_stats_list *queues, struct th_stats **stats_out,
                       struct error *err)
 {
-    struct stats_record *record = calloc(1, sizeof(*record));
+    struct stats_record *record = calloc(1, sizeof *record);
 
-    if (record == NULL) {
+    if (!record) {
         queue_stats_list_done(queues);
         return error_no_memory(err);
     }
@@ -312,7 +312,7 @@ void record_free_stats(struct th_stats *stats)
 {
     struct stats_record *record = (struct stats_record *)stats;
 
-    if (record != NULL)
+    if (record)
         queue_stats_list_done(&record->queues);
     free(record);
 }

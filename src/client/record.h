@@ -21,7 +21,7 @@ bool record_to_job_state(enum th_state state, enum job_state *state_out) MUST_CH
 bool record_fill_job(const struct job *job, struct arena *arena, struct th_job_info *info_out,
                      struct error *err) MUST_CHECK;
 
-/* Each takes over what is in the list and leaves it empty, also when it fails. */
+/* Each takes over what is in the list and leaves it empty, even when it fails. */
 bool record_new_job(struct job_list *jobs, struct th_job_info **job_out,
                     struct error *err) MUST_CHECK;
 bool record_new_page(struct job_list *jobs, const struct job_cursor *next,

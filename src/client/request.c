@@ -2,7 +2,7 @@
  * request.c - what callers of <taskharbor/client.h> hand in, as the structs we use ourselves.
  *
  * A member that is added to one of these structs stands at the end, means its default when it is
- * zero, and leaves no hole behind it: a hole of today would be read as a member of tomorrow.
+ * zero, and leaves no hole after it: a hole of today would be read as a member of tomorrow.
  */
 #include "client/request.h"
 
@@ -56,7 +56,7 @@ static bool read_sized(const struct layout *layout, const void *given, void *int
 {
     size_t size;
 
-    memcpy(&size, given, sizeof(size));
+    memcpy(&size, given, sizeof size);
     if (size < layout->least || size > SIZE_LIMIT)
         return error_set(err, TH_E_INVALID, "%s: size is %zu: initialise it with %s", layout->name,
                          size, layout->initialiser);
@@ -90,7 +90,7 @@ bool request_options(const struct th_options *given, struct th_options *options_
                                          sizeof(struct th_options)};
 
     *options_out = (struct th_options)TH_OPTIONS;
-    if (given != NULL && !read_sized(&layout, given, options_out, err))
+    if (given && !read_sized(&layout, given, options_out, err))
         return false;
     if (!check_options(options_out, err))
         return false;
@@ -109,11 +109,11 @@ static bool payload_of(const struct th_new_job *given, struct job *job_out, stru
     const void *data = given->payload;
     size_t size = given->payload_size;
 
-    if (data == NULL && size != 0 && size != TH_TEXT)
+    if (!data && size != 0 && size != TH_TEXT)
         return error_set(err, TH_E_INVALID, "payload is NULL, but payload_size is %zu", size);
-    if (data == NULL && job_out->encoding == JOB_JSON)
+    if (!data && job_out->encoding == JOB_JSON)
         return true;
-    if (data == NULL)
+    if (!data)
         data = "";
     job_out->payload = (struct bytes){data, size == TH_TEXT ? strlen(data) : size};
     return true;
@@ -156,7 +156,7 @@ static bool convert_job(const struct th_new_job *given, struct job *job_out, str
 {
     *job_out = job_defaults();
     job_out->type = given->type;
-    if (given->queue != NULL)
+    if (given->queue)
         job_out->queue = given->queue;
     job_out->priority = given->priority;
     job_out->run_at = given->run_at;
@@ -168,7 +168,7 @@ static bool convert_job(const struct th_new_job *given, struct job *job_out, str
     job_out->update.payload = given->update_payload != 0;
     job_out->update.retry = given->update_retry != 0;
     job_out->update.reset_counts = given->reset_counts != 0;
-    return (given->id == NULL || request_id("id", given->id, &job_out->id, err)) &&
+    return (!given->id || request_id("id", given->id, &job_out->id, err)) &&
            encoding_of(given->encoding, &job_out->encoding, err) &&
            payload_of(given, job_out, err) &&
            update_run_at_of(given->update_run_at, &job_out->update.run_at, err);
@@ -191,7 +191,7 @@ static bool read_job(const void *given, size_t size, struct job *job_out, struct
 bool request_jobs(const struct th_new_job *given, size_t count, struct job *jobs_out,
                   struct error *err)
 {
-    if (count > 0 && given == NULL)
+    if (count > 0 && !given)
         return error_set(err, TH_E_INVALID, "job is NULL");
 
     for (size_t i = 0; i < count; i++) {
@@ -230,8 +230,8 @@ static bool after_of(const char after[TH_CURSOR_SIZE], struct job_cursor *after_
 {
     char text[TH_CURSOR_SIZE], shown[EXCERPT_SIZE];
 
-    memcpy(text, after, sizeof(text));
-    text[sizeof(text) - 1] = '\0';
+    memcpy(text, after, sizeof text);
+    text[sizeof text - 1] = '\0';
     return text[0] == '\0' || listing_parse_cursor(text, after_out) ||
            error_set(err, TH_E_INVALID, "filter: after '%s' is not the next of a page",
                      excerpt_of(text, shown));
@@ -251,7 +251,7 @@ bool request_filter(const struct th_filter *given, struct job_filter *filter_out
                                          sizeof(struct th_filter)};
     struct th_filter filter = TH_FILTER;
 
-    if (given != NULL && !read_sized(&layout, given, &filter, err))
+    if (given && !read_sized(&layout, given, &filter, err))
         return false;
     *filter_out = (struct job_filter){
         .queue = filter.queue,
@@ -262,8 +262,8 @@ bool request_filter(const struct th_filter *given, struct job_filter *filter_out
         .brief = filter.brief != 0,
     };
     return state_of(filter.state, filter_out, err) &&
-           (filter.queue == NULL || is_name("filter: queue", filter.queue, err)) &&
-           (filter.type == NULL || is_name("filter: type", filter.type, err)) &&
+           (!filter.queue || is_name("filter: queue", filter.queue, err)) &&
+           (!filter.type || is_name("filter: type", filter.type, err)) &&
            moment_of("since", filter.since, &filter_out->since, err) &&
            moment_of("until", filter.until, &filter_out->until, err) &&
            limit_of(filter.limit, &filter_out->limit, err) &&
@@ -276,7 +276,7 @@ bool request_id(const char *field, const char *text, struct uuid *id_out, struct
 {
     char shown[EXCERPT_SIZE];
 
-    if (text == NULL)
+    if (!text)
         return error_set(err, TH_E_INVALID, "%s is NULL", field);
     if (uuid_parse(text, id_out) && !uuid_is_nil(id_out))
         return true;
@@ -286,7 +286,7 @@ bool request_id(const char *field, const char *text, struct uuid *id_out, struct
 
 bool request_queue(const char *name, struct error *err)
 {
-    if (name == NULL)
+    if (!name)
         return error_set(err, TH_E_INVALID, "queue is NULL");
     return is_name("queue", name, err);
 }

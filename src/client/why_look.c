@@ -25,7 +25,7 @@ static void note_queue(const struct pool_status *status, const char *queue, stru
 {
     struct error ignored;
 
-    pool->serves = status->queues == NULL;
+    pool->serves = !status->queues;
     for (size_t i = 0; i < status->queue_count; i++) {
         const struct pool_queue *served = &status->queues[i];
 
@@ -33,7 +33,7 @@ static void note_queue(const struct pool_status *status, const char *queue, stru
             continue;
         pool->serves = true;
         pool->max_running = served->max_running;
-        if (served->rate == NULL || !units_parse_rate(served->rate, &pool->rate, &ignored))
+        if (!served->rate || !units_parse_rate(served->rate, &pool->rate, &ignored))
             pool->rate = (struct units_rate){0};
     }
 }
@@ -42,13 +42,13 @@ static void note_handler(const struct pool_status *status, const char *type, str
 {
     const struct pool_handler *handler = pool_status_handler(status, type);
 
-    pool->handles = handler != NULL || status->handlers == NULL;
-    for (size_t i = 0; handler != NULL && i < status->start_failure_count; i++) {
+    pool->handles = handler || !status->handlers;
+    for (size_t i = 0; handler && i < status->start_failure_count; i++) {
         const struct pool_start_failure *failure = &status->start_failures[i];
 
         if (!text_equal(failure->pattern, handler->pattern))
             continue;
-        pool->start_error = failure->error != NULL ? failure->error : "";
+        pool->start_error = failure->error ? failure->error : "";
         pool->start_since = failure->since;
         pool->next_try = failure->next_try;
     }
@@ -74,7 +74,7 @@ static bool copy_status(struct pool *pool, struct arena *arena)
 {
     unsigned char *copy = arena_alloc(arena, pool->status.length + 1);
 
-    if (copy == NULL)
+    if (!copy)
         return false;
     if (pool->status.length > 0)
         memcpy(copy, pool->status.data, pool->status.length);
@@ -89,7 +89,7 @@ static bool look_at_pools(struct look *look, struct error *err)
     if (!store_pools(look->store, &pools, err))
         return false;
     struct why_pool *seen = arena_alloc(look->arena, (pools.count + 1) * sizeof *seen);
-    for (size_t i = 0; seen != NULL && i < pools.count; i++) {
+    for (size_t i = 0; seen && i < pools.count; i++) {
         if (copy_status(&pools.items[i], look->arena))
             seen[look->facts.pool_count++] = see_pool(&pools.items[i], &look->facts, look->arena);
     }
@@ -111,7 +111,7 @@ static bool look_at_queue(struct look *look, struct error *err)
         if (!text_equal(stats->queue, look->facts.job->queue))
             continue;
         look->facts.paused_at = stats->paused_at;
-        if (stats->paused_by != NULL)
+        if (stats->paused_by)
             look->facts.paused_by = arena_text(look->arena, stats->paused_by);
         look->facts.running = stats->jobs[JOB_RUNNING];
         look->facts.spent_until = stats->spent_until;
@@ -139,7 +139,7 @@ static bool look_at_running(struct look *look, const char *key, struct error *er
         if (!store_list(look->store, &filter, &jobs, &next, err))
             return false;
         filter.after = next;
-    } while (key != NULL && jobs.count == 0 && filter.after.is_set);
+    } while (key && jobs.count == 0 && filter.after.is_set);
     for (size_t i = 0; i < jobs.count && i < WHY_JOBS_MAX; i++)
         look->facts.running_jobs[look->facts.running_count++] = jobs.items[i].id;
     return true;

@@ -25,7 +25,7 @@ enum backend_source backend_offers_choose(const struct backend_offers *offers)
 {
     enum backend_source source = BACKEND_TYPED;
 
-    while (source < BACKEND_SOURCES && offers->urls[source] == NULL)
+    while (source < BACKEND_SOURCES && !offers->urls[source])
         source++;
     return source;
 }

@@ -1,8 +1,7 @@
 /*
  * checks.c - what no single key can tell: values that do not fit each other.
  *
- * A value that was refused by its own row is 0 or NULL here and is passed over: one fault, one
- * message.
+ * A value that was refused by its own row is 0 or NULL here and is skipped: one fault, one message.
  */
 #include "config/checks.h"
 
@@ -22,7 +21,8 @@
 
 static const char *const handler_kinds[] = {"command", "plugin", "resident"};
 
-/* What is for processes, and would be left out silently where a plugin runs inside the worker. */
+/* Keys for processes, which would be silently ignored for a plugin, which runs inside the
+ * worker. */
 static const char *const process_keys[] = {
     "env", "dead_exit_codes", "result", "no_new_privs", "user", "cwd", "umask", "nice", "limits",
 };
@@ -37,17 +37,17 @@ static const struct node *section(const struct checks *checks, const char *key)
 {
     const struct node *node = node_find(checks->root, key);
 
-    return node != NULL && node->kind == NODE_MAP ? node : NULL;
+    return node && node->kind == NODE_MAP ? node : NULL;
 }
 
-/* Where the first of two keys stands that is there; a pair of defaults fits. */
+/* Where the first of the two keys is that the config has; defaults fit each other. */
 static struct place place_of(const struct node *map, const char *key, const char *other)
 {
     const struct node *node = node_find(map, key);
 
-    if (node == NULL)
+    if (!node)
         node = node_find(map, other);
-    if (node == NULL)
+    if (!node)
         return (struct place){0};
     return node->place;
 }
@@ -58,7 +58,7 @@ static void check_heartbeat(const struct checks *checks)
     struct place place = place_of(section(checks, "pool"), "heartbeat_interval", "lease");
     char interval[UNITS_TEXT_SIZE], lease[UNITS_TEXT_SIZE];
 
-    if (place.source == NULL || pool->lease == 0 || pool->heartbeat_interval < pool->lease)
+    if (!place.source || pool->lease == 0 || pool->heartbeat_interval < pool->lease)
         return;
     diagnostics_add(checks->diagnostics, place,
                     "pool.heartbeat_interval (%s) must be shorter than lease (%s)",
@@ -67,15 +67,14 @@ static void check_heartbeat(const struct checks *checks)
 }
 
 /* One beat that is late must not look like the end of a pool. A heartbeat that is too slow for the
- * lease has been told of. */
+ * lease has been reported. */
 static void check_stale_threshold(const struct checks *checks)
 {
     const struct pool_config *pool = &checks->config->pool;
     struct place place = place_of(section(checks, "pool"), "stale_threshold", "heartbeat_interval");
     char interval[UNITS_TEXT_SIZE], threshold[UNITS_TEXT_SIZE];
 
-    if (place.source == NULL || pool->stale_threshold == 0 ||
-        pool->heartbeat_interval >= pool->lease ||
+    if (!place.source || pool->stale_threshold == 0 || pool->heartbeat_interval >= pool->lease ||
         pool->heartbeat_interval * BEATS_MIN < pool->stale_threshold)
         return;
     diagnostics_add(checks->diagnostics, place,
@@ -91,7 +90,7 @@ static void check_kill_grace(const struct checks *checks)
     struct place place = place_of(section(checks, "pool"), "kill_grace", "lease");
     char grace[UNITS_TEXT_SIZE], lease[UNITS_TEXT_SIZE];
 
-    if (place.source == NULL || pool->lease == 0 || pool->kill_grace * KILL_SHARE <= pool->lease)
+    if (!place.source || pool->lease == 0 || pool->kill_grace * KILL_SHARE <= pool->lease)
         return;
     diagnostics_add(
         checks->diagnostics, place, "pool.kill_grace (%s) must be at most a sixth of lease (%s)",
@@ -100,18 +99,17 @@ static void check_kill_grace(const struct checks *checks)
 
 static bool is_key(const struct field *fields, const char *key)
 {
-    while (fields->key != NULL && !text_equal(fields->key, key))
+    while (fields->key && !text_equal(fields->key, key))
         fields++;
     return fields->key != NULL;
 }
 
-/* Whether a key that there is not may have been meant to be one of these: that has been told. */
+/* Whether an unknown key may have been meant to be one of these: then that has been reported. */
 static bool has_misspelt(const struct node *map, const struct field *fields,
                          const char *const *keys, size_t count)
 {
-    for (const struct node *member = map->first; member != NULL; member = member->next) {
-        if (!is_key(fields, member->key->text) &&
-            text_closest(member->key->text, keys, count) != NULL)
+    for (const struct node *member = map->first; member; member = member->next) {
+        if (!is_key(fields, member->key->text) && text_closest(member->key->text, keys, count))
             return true;
     }
     return false;
@@ -128,17 +126,16 @@ static void check_handler(const struct checks *checks, const struct node *handle
     for (size_t i = 0; i < COUNT_OF(handler_kinds); i++) {
         const struct node *node = node_find(handler, handler_kinds[i]);
 
-        if (node == NULL)
+        if (!node)
             continue;
-        if (found != NULL)
+        if (found)
             diagnostics_add(checks->diagnostics, node->key->place,
                             "handlers.%s: has both %s and %s: keep one of them", shown, first,
                             handler_kinds[i]);
         found = node;
         first = handler_kinds[i];
     }
-    if (found == NULL &&
-        !has_misspelt(handler, handler_fields, handler_kinds, COUNT_OF(handler_kinds)))
+    if (!found && !has_misspelt(handler, handler_fields, handler_kinds, COUNT_OF(handler_kinds)))
         diagnostics_add(checks->diagnostics, handler->key->place,
                         "handlers.%s: needs one of command, plugin and resident", shown);
 }
@@ -147,13 +144,13 @@ static void check_plugin(const struct checks *checks, const struct node *handler
 {
     char shown[EXCERPT_SIZE];
 
-    if (node_find(handler, "plugin") == NULL)
+    if (!node_find(handler, "plugin"))
         return;
     excerpt_of(handler->key->text, shown);
     for (size_t i = 0; i < COUNT_OF(process_keys); i++) {
         const struct node *node = node_find(handler, process_keys[i]);
 
-        if (node != NULL)
+        if (node)
             diagnostics_add(checks->diagnostics, node->key->place,
                             "handlers.%s.%s: is not for a plugin, which runs inside the worker",
                             shown, process_keys[i]);
@@ -166,10 +163,10 @@ static void check_concurrency(const struct checks *checks, const struct node *ha
     const struct node *node = node_find(handler, "concurrency");
     char shown[EXCERPT_SIZE];
 
-    if (node == NULL || text_equal(node->text, "1"))
+    if (!node || text_equal(node->text, "1"))
         return;
     excerpt_of(handler->key->text, shown);
-    if (node_find(handler, "resident") == NULL)
+    if (!node_find(handler, "resident"))
         diagnostics_add(checks->diagnostics, node->key->place,
                         "handlers.%s.concurrency: is for a resident; of anything else each worker "
                         "runs one job at a time (raise pool.num_workers)",
@@ -187,7 +184,7 @@ static void check_on_dead(const struct checks *checks, const struct handler_conf
     CLEANUP(buffer_done) struct buffer path = BUFFER(PATH_SHOWN);
     const struct node *on_dead = node_find(node, "on_dead");
 
-    if (on_dead == NULL || !on_dead_circle_starts(checks->config, handler, &path))
+    if (!on_dead || !on_dead_circle_starts(checks->config, handler, &path))
         return;
     diagnostics_add(checks->diagnostics, on_dead->place,
                     "handlers.%s.on_dead: leads in a circle if these jobs die too: %s%s (give one "
@@ -209,8 +206,7 @@ static void check_handlers(const struct checks *checks)
 {
     const struct node *handlers = section(checks, "handlers");
 
-    for (const struct node *at = handlers == NULL ? NULL : handlers->first; at != NULL;
-         at = at->next) {
+    for (const struct node *at = handlers ? handlers->first : NULL; at; at = at->next) {
         if (at->kind != NODE_MAP && !node_is_null(at))
             continue;
         check_handler(checks, at);
@@ -224,12 +220,12 @@ static void check_cron_entry(const struct checks *checks, const struct cron_conf
 {
     const struct node *payload = node_find(entry, "payload"), *key = node_find(entry, "key");
 
-    if (payload != NULL && checks->config->max_payload > 0 &&
+    if (payload && checks->config->max_payload > 0 &&
         cron->payload.length > checks->config->max_payload)
         diagnostics_add(checks->diagnostics, payload->place,
                         "cron.%s.payload: is %zu bytes long, which is over max_payload", cron->name,
                         cron->payload.length);
-    if (key != NULL && cron->key != NULL && strlen(cron->key) > JOB_KEY_MAX)
+    if (key && cron->key && strlen(cron->key) > JOB_KEY_MAX)
         diagnostics_add(checks->diagnostics, key->place,
                         "cron.%s.key: is %zu bytes long: use 1 to %d", cron->name,
                         strlen(cron->key), JOB_KEY_MAX);
@@ -239,9 +235,9 @@ static void check_cron_entry(const struct checks *checks, const struct cron_conf
 static void check_cron(const struct checks *checks)
 {
     const struct node *entries = section(checks, "cron");
-    const struct node *entry = entries == NULL ? NULL : entries->first;
+    const struct node *entry = entries ? entries->first : NULL;
 
-    for (size_t i = 0; i < checks->config->cron_count && entry != NULL; i++, entry = entry->next)
+    for (size_t i = 0; i < checks->config->cron_count && entry; i++, entry = entry->next)
         check_cron_entry(checks, &checks->config->cron[i], entry);
 }
 
@@ -264,15 +260,14 @@ void checks_run_use(const struct config *config, const struct node *root,
 {
     static const char *const section_of_handlers = "handlers";
     const struct node *handlers = node_find(root, section_of_handlers);
-    const bool is_empty = handlers == NULL || node_is_null(handlers) ||
-                          (handlers->kind == NODE_MAP && handlers->first == NULL);
+    const bool is_empty =
+        !handlers || node_is_null(handlers) || (handlers->kind == NODE_MAP && !handlers->first);
 
     if (!is_empty || config->has_http || config->has_faktory ||
-        (handlers == NULL && has_misspelt(root, top_fields, &section_of_handlers, 1)))
+        (!handlers && has_misspelt(root, top_fields, &section_of_handlers, 1)))
         return;
     diagnostics_add(diagnostics,
-                    handlers == NULL ? (struct place){root->place.source, 0, 0}
-                                     : handlers->key->place,
+                    handlers ? handlers->key->place : (struct place){root->place.source, 0, 0},
                     "there are no handlers, so no job could run: add one under 'handlers:', such "
                     "as hello: {command: cat}");
 }

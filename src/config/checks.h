@@ -7,8 +7,8 @@
 #include "config/config.h"
 #include "config/yaml_tree.h"
 
-/* `root` is the tree that the config was filled from: faults are reported where the values stand.
- */
+/* `root` is the tree that the config was filled from: faults are reported at the place of the
+ * values. */
 void checks_run(const struct config *config, const struct node *root,
                 struct diagnostics *diagnostics);
 

@@ -35,18 +35,18 @@ static void *make_entries(const struct loading *loading, const char *key, size_t
     const struct node *map = node_find(loading->root, key);
     size_t count = 0;
 
-    if (map == NULL || map->broken || node_is_null(map))
+    if (!map || map->broken || node_is_null(map))
         return NULL;
     if (map->kind != NODE_MAP) {
         diagnostics_add(loading->diagnostics, map->place, "%s: expected a map, not %s", key,
                         node_kind_name(map));
         return NULL;
     }
-    for (const struct node *member = map->first; member != NULL; member = member->next)
+    for (const struct node *member = map->first; member; member = member->next)
         count++;
     void *entries = count == 0 ? NULL : arena_alloc(&loading->config->arena, count * size);
     *first_out = map->first;
-    *count_out = entries == NULL ? 0 : count;
+    *count_out = entries ? count : 0;
     return entries;
 }
 
@@ -91,7 +91,7 @@ static void fill_queues(const struct loading *loading)
 
     config->queues =
         make_entries(loading, "queues", sizeof *config->queues, &entry, &config->queue_count);
-    for (size_t i = 0; i < config->queue_count && entry != NULL; i++, entry = entry->next) {
+    for (size_t i = 0; i < config->queue_count && entry; i++, entry = entry->next) {
         check_name(loading, "queues", entry);
         config->queues[i].name =
             fill_entry(loading, "queues", queue_fields, entry, &config->queues[i]);
@@ -99,7 +99,7 @@ static void fill_queues(const struct loading *loading)
     if (config->queue_count > 0)
         return;
     config->queues = arena_alloc(&config->arena, sizeof *config->queues);
-    if (config->queues == NULL)
+    if (!config->queues)
         return;
     field_fill(&scope, queue_fields, NULL, &config->queues[0]);
     config->queues[0].name = JOB_QUEUE_DEFAULT;
@@ -112,7 +112,8 @@ static void check_pattern(const struct loading *loading, const struct node *entr
 
     if (!checks_pattern_is_valid(entry->key->text))
         diagnostics_add(loading->diagnostics, entry->key->place,
-                        "handlers: '%s' is no type: " JOB_NAME_ALLOWED ", and at the end maybe a *",
+                        "handlers: '%s' is not a type: " JOB_NAME_ALLOWED
+                        ", and at the end maybe a *",
                         excerpt_of(entry->key->text, shown));
 }
 
@@ -123,7 +124,7 @@ static void fill_handlers(const struct loading *loading)
 
     config->handlers =
         make_entries(loading, "handlers", sizeof *config->handlers, &entry, &config->handler_count);
-    for (size_t i = 0; i < config->handler_count && entry != NULL; i++, entry = entry->next) {
+    for (size_t i = 0; i < config->handler_count && entry; i++, entry = entry->next) {
         check_pattern(loading, entry);
         handler_defaults_begin(&config->defaults, &config->handlers[i]);
         config->handlers[i].pattern =
@@ -138,7 +139,7 @@ static void fill_cron(const struct loading *loading)
     const struct node *entry = NULL;
 
     config->cron = make_entries(loading, "cron", sizeof *config->cron, &entry, &config->cron_count);
-    for (size_t i = 0; i < config->cron_count && entry != NULL; i++, entry = entry->next) {
+    for (size_t i = 0; i < config->cron_count && entry; i++, entry = entry->next) {
         check_name(loading, "cron", entry);
         config->cron[i].name = fill_entry(loading, "cron", cron_fields, entry, &config->cron[i]);
         schedule_read(&config->cron[i], entry, &config->arena, loading->diagnostics);
@@ -162,7 +163,7 @@ static void fill(const struct loading *loading, const char *path)
     fill_cron(loading);
     checks_run(config, loading->root, loading->diagnostics);
     doors_settle(config);
-    config->exposed = loading->diagnostics->exposed != NULL
+    config->exposed = loading->diagnostics->exposed
                           ? arena_text(&config->arena, loading->diagnostics->exposed)
                           : exposure_find(config);
 }
@@ -195,7 +196,7 @@ struct place config_place(const struct diagnostics *diagnostics, const char *con
     const struct node *at = diagnostics->root;
     struct place place = {at->place.source, 0, 0};
 
-    for (; *keys != NULL && (at = node_find(at, *keys)) != NULL; keys++)
+    for (; *keys && (at = node_find(at, *keys)) != NULL; keys++)
         place = at->kind == NODE_MAP ? at->key->place : at->place;
     return place;
 }
@@ -204,7 +205,7 @@ bool config_wants_json(const struct diagnostics *diagnostics)
 {
     const struct node *format = node_find(node_find(diagnostics->root, "log"), "format");
 
-    return format != NULL && text_equal(format->text, "json");
+    return format && text_equal(format->text, "json");
 }
 
 const struct queue_config *config_find_queue(const struct config *config, const char *name)

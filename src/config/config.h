@@ -16,7 +16,7 @@
 #include "job/job.h"
 #include "job/retry.h"
 
-/* What to do with a job of a type that no handler is for. */
+/* What to do with a job whose type has no handler. */
 enum unknown_types {
     UNKNOWN_DEAD,
     UNKNOWN_LEAVE,
@@ -61,7 +61,7 @@ struct defaults_config {
     struct retry_policy retry;
     struct text_pairs env; /* these are for processes: handler_defaults.h */
     struct text_list pass_env;
-    const char *cwd;  /* NULL: the folder of the file that the handler stands in */
+    const char *cwd;  /* NULL: the folder of the file that has the handler */
     const char *user; /* NULL: that of thd */
     struct limits_config limits;
 };
@@ -183,12 +183,12 @@ enum config_use {
 bool config_load(const char *path, enum config_use use, struct config *config_out,
                  struct diagnostics *diagnostics) MUST_CHECK;
 
-/* Where the value of a key stands, or the key of a map: {"handlers", "email:send", "cwd", NULL}.
- * What is left out is at the last of the keys that is there, or at the file as a whole. Only for a
- * config that was loaded with these diagnostics. */
+/* Where the value of a key is, or the key of a map: {"handlers", "email:send", "cwd", NULL}. For a
+ * key that was left out it is the place of the last of the keys that is there, or the file as a
+ * whole. Only for a config that was loaded with these diagnostics. */
 struct place config_place(const struct diagnostics *diagnostics, const char *const *keys);
 
-/* Whether the log would be JSON: what is wrong elsewhere does not hide it. */
+/* Whether the log would be JSON, even if something else in the config is wrong. */
 bool config_wants_json(const struct diagnostics *diagnostics);
 
 /* The queue or cron entry of that name; NULL: there is none. For a type see handler_match.h. */

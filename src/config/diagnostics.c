@@ -23,11 +23,11 @@ static bool append(struct diagnostics *diagnostics, struct diagnostic item)
 {
     struct diagnostic *items = diagnostics->items;
 
-    if (items == NULL) {
+    if (!items) {
         items = calloc(KEPT_MAX, sizeof *items);
         diagnostics->items = items;
     }
-    if (items == NULL || item.text == NULL || diagnostics->arena.failed) {
+    if (!items || !item.text || diagnostics->arena.failed) {
         diagnostics->failed = true;
         return false;
     }
@@ -65,7 +65,7 @@ const char *diagnostics_hint(struct diagnostics *diagnostics, const char *word,
     if (diagnostics->count == KEPT_MAX)
         return "";
     const char *closest = text_closest(word, candidates, count);
-    if (closest == NULL)
+    if (!closest)
         return "";
     buffer_printf(&hint, " (did you mean '%s'?)", closest);
     return arena_text(&diagnostics->arena, buffer_str(&hint));
@@ -122,13 +122,13 @@ static struct bytes line_at(const struct place *place)
 
     for (size_t line = 1; line < place->line; line++) {
         const unsigned char *end = rest.length == 0 ? NULL : memchr(rest.data, '\n', rest.length);
-        if (end == NULL)
+        if (!end)
             return (struct bytes){NULL, 0};
         rest.length -= (size_t)(end + 1 - rest.data);
         rest.data = end + 1;
     }
     const unsigned char *end = rest.length == 0 ? NULL : memchr(rest.data, '\n', rest.length);
-    if (end != NULL)
+    if (end)
         rest.length = (size_t)(end - rest.data);
     if (rest.length > 0 && rest.data[rest.length - 1] == '\r')
         rest.length--;
@@ -144,7 +144,7 @@ static bool may_have_secret(struct bytes line)
 
     buffer_add(&text, line.data, line.length);
     for (size_t i = 0; i < COUNT_OF(signs); i++) {
-        if (strcasestr(buffer_str(&text), signs[i]) != NULL)
+        if (strcasestr(buffer_str(&text), signs[i]))
             return true;
     }
     return false;

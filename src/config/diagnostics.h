@@ -58,7 +58,7 @@ struct diagnostics {
 bool diagnostics_add(struct diagnostics *diagnostics, struct place place, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
-/* The same, for what has come as text, and may be a warning. */
+/* The same for a text that is complete, and may be a warning. */
 bool diagnostics_add_text(struct diagnostics *diagnostics, struct place place, bool is_warning,
                           const char *text);
 

@@ -22,7 +22,7 @@ static bool is_address(const char *listen)
 
     if (text_starts_with(listen, SOCKET))
         return listen[strlen(SOCKET)] != '\0';
-    if (colon == NULL || colon == listen || !text_to_int(colon + 1, 0, PORT_MAX, &port))
+    if (!colon || colon == listen || !text_to_int(colon + 1, 0, PORT_MAX, &port))
         return false;
     if (listen[0] == '[')
         return colon[-1] == ']' && colon - listen > 3;
@@ -48,15 +48,15 @@ static void check_door(const struct node *root, const char *name, const char *ad
     const struct node *listen = node_find(map, "listen");
     char shown[EXCERPT_SIZE];
 
-    if (listen == NULL || address == NULL)
+    if (!listen || !address)
         return;
     excerpt_of(address, shown);
     if (!is_address(address))
         diagnostics_add(diagnostics, listen->place,
-                        "%s.listen: '%s' is no address: write HOST:PORT, [ADDRESS]:PORT or "
+                        "%s.listen: '%s' is not an address: write HOST:PORT, [ADDRESS]:PORT or "
                         "unix:PATH",
                         name, shown);
-    else if (!is_private(address) && node_find(map, secret) == NULL)
+    else if (!is_private(address) && !node_find(map, secret))
         diagnostics_add(diagnostics, listen->place,
                         "%s.listen: other machines can reach '%s': set %s, or listen on 127.0.0.1",
                         name, shown, secret);
@@ -73,7 +73,7 @@ static const char *settle(struct config *config, const char *listen)
 {
     CLEANUP(buffer_done) struct buffer settled = BUFFER(PATH_MAX);
 
-    if (listen == NULL || !text_starts_with(listen, SOCKET))
+    if (!listen || !text_starts_with(listen, SOCKET))
         return listen;
     const char *path = listen + strlen(SOCKET);
     if (path[0] == '/' || path[0] == '\0')

@@ -7,7 +7,7 @@
 #include "config/config.h"
 #include "config/yaml_tree.h"
 
-/* Complains about addresses that are none, and about those that strangers could use. */
+/* Complains about addresses that cannot be one, and about those that strangers could use. */
 void doors_check(const struct config *config, const struct node *root,
                  struct diagnostics *diagnostics);
 

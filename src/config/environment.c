@@ -26,7 +26,7 @@ struct expansion {
 struct reference {
     const char *name;
     const char *fallback; /* NULL: none */
-    const char *end;      /* behind the brace */
+    const char *end;      /* after the brace */
 };
 
 static bool refuse(struct expansion *expansion, const char *text, const char *reason)
@@ -45,9 +45,9 @@ static bool take_apart(struct expansion *expansion, const char *text, struct ref
     const char *name = text + 2;
     const char *brace = strchr(name, '}');
     const size_t length =
-        name[0] != '\0' && strchr(NAME_START, name[0]) != NULL ? strspn(name, NAME_LETTERS) : 0;
+        name[0] != '\0' && strchr(NAME_START, name[0]) ? strspn(name, NAME_LETTERS) : 0;
 
-    if (brace == NULL)
+    if (!brace)
         return refuse(expansion, text, "has no closing brace (a dollar itself is $$)");
     *parts_out = (struct reference){.name = arena_text_of(arena, name, length), .end = brace + 1};
     if (length > 0 && name + length == brace)
@@ -65,16 +65,16 @@ static bool add_variable(struct expansion *expansion, const struct reference *re
 {
     const char *value = getenv(reference->name);
 
-    if (reference->fallback != NULL && (value == NULL || value[0] == '\0'))
+    if (reference->fallback && (!value || value[0] == '\0'))
         value = reference->fallback;
-    if (value == NULL)
+    if (!value)
         return refuse(expansion, reference->name,
                       "is not set in the environment (${NAME:-default} gives a default)");
     buffer_text(&expansion->text, value);
     return true;
 }
 
-/* Leaves `*at` behind what it has expanded. */
+/* Leaves `*at` after what it has expanded. */
 static bool expand_dollar(struct expansion *expansion, const char **at)
 {
     struct reference reference = {.name = "", .end = *at};
@@ -110,7 +110,7 @@ static void expand_scalar(struct node *node, struct diagnostics *diagnostics)
     struct expansion expansion = {
         .node = node, .diagnostics = diagnostics, .text = BUFFER(YAML_SIZE_MAX)};
 
-    if (strchr(node->text, '$') != NULL && expand_text(&expansion)) {
+    if (strchr(node->text, '$') && expand_text(&expansion)) {
         if (expansion.text.failed)
             refuse(&expansion, node->text, "becomes too long");
         node->text = arena_text(&diagnostics->arena, buffer_str(&expansion.text));
@@ -123,7 +123,7 @@ static void expand(struct node *node, struct diagnostics *diagnostics)
 {
     if (node->kind == NODE_SCALAR)
         expand_scalar(node, diagnostics);
-    for (struct node *child = node->first; child != NULL; child = child->next)
+    for (struct node *child = node->first; child; child = child->next)
         expand(child, diagnostics);
 }
 
@@ -140,7 +140,7 @@ static void expand_handler(struct node *handler, struct diagnostics *diagnostics
         expand(handler, diagnostics);
         return;
     }
-    for (struct node *node = handler->first; node != NULL; node = node->next) {
+    for (struct node *node = handler->first; node; node = node->next) {
         if (!is_for_shell(node))
             expand(node, diagnostics);
     }
@@ -148,13 +148,13 @@ static void expand_handler(struct node *handler, struct diagnostics *diagnostics
 
 static void expand_handlers(struct node *handlers, struct diagnostics *diagnostics)
 {
-    for (struct node *handler = handlers->first; handler != NULL; handler = handler->next)
+    for (struct node *handler = handlers->first; handler; handler = handler->next)
         expand_handler(handler, diagnostics);
 }
 
 void environment_expand(struct node *root, struct diagnostics *diagnostics)
 {
-    for (struct node *section = root->first; section != NULL; section = section->next) {
+    for (struct node *section = root->first; section; section = section->next) {
         if (section->kind == NODE_MAP && text_equal(section->key->text, "handlers"))
             expand_handlers(section, diagnostics);
         else

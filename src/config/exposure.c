@@ -20,7 +20,7 @@ static bool is_exposed(const char *path)
 {
     struct stat found;
 
-    return path != NULL && stat(path, &found) == 0 && exposure_of(&found, geteuid());
+    return path && stat(path, &found) == 0 && exposure_of(&found, geteuid());
 }
 
 const char *exposure_find(const struct config *config)

@@ -2,7 +2,7 @@
  * exposure.h - files that say what a pool runs, and that others may write.
  *
  * Whoever can write a config, a plugin or a schema decides what runs here, as whoever we are. That
- * is told and not refused: in a container the files of another user may be just what is wanted.
+ * is reported, not refused: in a container the files of another user may be just what is wanted.
  */
 #ifndef CONFIG_EXPOSURE_H
 #define CONFIG_EXPOSURE_H

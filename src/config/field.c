@@ -30,7 +30,7 @@ static const char *full_name(const struct field_scope *scope, const char *key)
 
 static const struct field *find_field(const struct field *fields, const char *key)
 {
-    for (const struct field *field = fields; field->key != NULL; field++) {
+    for (const struct field *field = fields; field->key; field++) {
         if (text_equal(field->key, key))
             return field;
     }
@@ -45,7 +45,7 @@ static void complain_unknown(const struct field_scope *scope, const struct field
     size_t count = 0;
     const bool top = scope->name[0] == '\0';
 
-    for (const struct field *field = fields; field->key != NULL && count < CANDIDATES_MAX; field++)
+    for (const struct field *field = fields; field->key && count < CANDIDATES_MAX; field++)
         candidates[count++] = field->key;
     diagnostics_add(scope->diagnostics, key->place, "unknown key '%s'%s%s%s%s",
                     excerpt_of(key->text, shown), top ? "" : " in '", scope->name, top ? "" : "'",
@@ -55,8 +55,8 @@ static void complain_unknown(const struct field_scope *scope, const struct field
 static void check_keys(const struct field_scope *scope, const struct field *fields,
                        const struct node *map)
 {
-    for (const struct node *member = map->first; member != NULL; member = member->next) {
-        if (find_field(fields, member->key->text) == NULL)
+    for (const struct node *member = map->first; member; member = member->next) {
+        if (!find_field(fields, member->key->text))
             complain_unknown(scope, fields, member->key);
     }
 }
@@ -69,7 +69,7 @@ static void fill_section(const struct field_scope *scope, const struct field *fi
                                       .name = full_name(scope, field->key),
                                       .inherits = field->inherits};
 
-    if (node != NULL && node->kind == NODE_LIST && field->fields[0].kind == FIELD_POLICY) {
+    if (node && node->kind == NODE_LIST && field->fields[0].kind == FIELD_POLICY) {
         /* retry: [1s, 5s] is short for retry: {policy: [1s, 5s]} */
         field_fill(&inner, field->fields, NULL, member);
         value_read_policy(&inner, &field->fields[0], inner.name, node, member);
@@ -81,7 +81,7 @@ static void fill_section(const struct field_scope *scope, const struct field *fi
 /* Lists and maps have no default but the empty one. */
 static bool has_default(const struct field *field)
 {
-    return field->fallback != NULL && field->fallback[0] != '\0' && field->fallback[0] != '[' &&
+    return field->fallback && field->fallback[0] != '\0' && field->fallback[0] != '[' &&
            field->fallback[0] != '{';
 }
 
@@ -99,34 +99,34 @@ static void fill_field(const struct field_scope *scope, const struct field *fiel
                        const struct node *map, const struct node *node, void *section)
 {
     static const struct source none = {.name = "default", .folder = "."};
-    const struct node fallback = {.place = {map == NULL ? &none : map->place.source, 0, 0},
+    const struct node fallback = {.place = {map ? map->place.source : &none, 0, 0},
                                   .text = field->fallback};
 
     if (field->kind == FIELD_ENTRIES)
         return;
     if (field->kind == FIELD_SECTION)
         fill_section(scope, field, node, (char *)section + field->offset);
-    else if (node != NULL && !node->broken)
+    else if (node && !node->broken)
         read_one(scope, field, full_name(scope, field->key), node, section);
-    else if (node == NULL && !scope->inherits && has_default(field))
+    else if (!node && !scope->inherits && has_default(field))
         read_one(scope, field, full_name(scope, field->key), &fallback, section);
-    else if (node == NULL && map != NULL && field->fallback == NULL)
-        diagnostics_add(scope->diagnostics, map->key != NULL ? map->key->place : map->place,
+    else if (!node && map && !field->fallback)
+        diagnostics_add(scope->diagnostics, map->key ? map->key->place : map->place,
                         "'%s' needs '%s'", scope->name, field->key);
 }
 
 void field_fill(const struct field_scope *scope, const struct field *fields, const struct node *map,
                 void *section)
 {
-    const bool is_map = map != NULL && map->kind == NODE_MAP;
+    const bool is_map = map && map->kind == NODE_MAP;
 
-    if (map != NULL && !is_map && !map->broken && !node_is_null(map))
+    if (map && !is_map && !map->broken && !node_is_null(map))
         diagnostics_add(scope->diagnostics, map->place, "%s: expected a map, not %s", scope->name,
                         node_kind_name(map));
-    if (map != NULL && !is_map && !node_is_null(map))
+    if (map && !is_map && !node_is_null(map))
         map = NULL;
     if (is_map)
         check_keys(scope, fields, map);
-    for (const struct field *field = fields; field->key != NULL; field++)
+    for (const struct field *field = fields; field->key; field++)
         fill_field(scope, field, map, node_find(map, field->key), section);
 }

@@ -36,11 +36,11 @@ static struct text_pairs merge_env(const struct text_pairs *defaults,
     struct text_pair *items = arena_alloc(arena, (most + 1) * sizeof *items);
     struct text_pairs merged = {items, 0};
 
-    for (size_t i = 0; items != NULL && i < defaults->count; i++) {
+    for (size_t i = 0; items && i < defaults->count; i++) {
         if (!is_own(handler, defaults->items[i].name))
             items[merged.count++] = defaults->items[i];
     }
-    for (size_t i = 0; items != NULL && i < handler->env.count; i++)
+    for (size_t i = 0; items && i < handler->env.count; i++)
         items[merged.count++] = handler->env.items[i];
     return merged;
 }
@@ -52,11 +52,11 @@ static struct text_list merge_pass_env(const struct text_list *defaults,
     const char **items = arena_alloc(arena, (most + 1) * sizeof *items);
     struct text_list merged = {items, 0};
 
-    for (size_t i = 0; items != NULL && i < defaults->count; i++) {
+    for (size_t i = 0; items && i < defaults->count; i++) {
         if (!is_own(handler, defaults->items[i]))
             items[merged.count++] = defaults->items[i];
     }
-    for (size_t i = 0; items != NULL && i < handler->pass_env.count; i++)
+    for (size_t i = 0; items && i < handler->pass_env.count; i++)
         items[merged.count++] = handler->pass_env.items[i];
     return merged;
 }
@@ -71,12 +71,12 @@ void handler_defaults_begin(const struct defaults_config *defaults, struct handl
 void handler_defaults_end(const struct defaults_config *defaults, const struct node *entry,
                           struct handler_config *handler, struct arena *arena)
 {
-    if (handler->plugin != NULL) {
+    if (handler->plugin) {
         handler->user = NULL;
         handler->limits = (struct limits_config){0};
         return;
     }
-    if (defaults->cwd != NULL && node_find(entry, "cwd") == NULL)
+    if (defaults->cwd && !node_find(entry, "cwd"))
         handler->cwd = defaults->cwd;
     if (defaults->env.count + defaults->pass_env.count == 0)
         return;

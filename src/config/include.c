@@ -40,7 +40,7 @@ static size_t folder_length(const char *name)
 {
     const char *slash = strrchr(name, '/');
 
-    return slash == NULL ? 0 : (size_t)(slash + 1 - name);
+    return slash ? (size_t)(slash + 1 - name) : 0;
 }
 
 static const char *find_folder(const char *name, struct arena *arena)
@@ -48,7 +48,7 @@ static const char *find_folder(const char *name, struct arena *arena)
     const size_t length = folder_length(name);
     AUTO_FREE char *folder = realpath(length == 0 ? "." : arena_text_of(arena, name, length), NULL);
 
-    return folder == NULL ? NULL : arena_text(arena, folder);
+    return folder ? arena_text(arena, folder) : NULL;
 }
 
 /* Some editors put one before UTF-8. */
@@ -86,7 +86,7 @@ static bool read_source(struct source *source, struct arena *arena, struct error
     source->inode = status.st_ino;
     source->exposed = exposure_of(&status, geteuid());
     source->folder = find_folder(source->name, arena);
-    if (source->folder == NULL)
+    if (!source->folder)
         return error_errno(err, TH_E_INVALID, errno, "its folder cannot be found");
     return read_text(fd, source, arena, err);
 }
@@ -97,7 +97,7 @@ static struct source *new_source(struct reading *reading, const char *name,
     struct arena *arena = &reading->diagnostics->arena;
     struct source *source = arena_alloc(arena, sizeof *source);
 
-    if (source == NULL) {
+    if (!source) {
         reading->diagnostics->failed = true;
         return NULL;
     }
@@ -124,7 +124,7 @@ static size_t depth_of(const struct source *source)
 static bool check_is_new(const struct reading *reading, const struct source *source,
                          struct place place)
 {
-    for (const struct source *above = source->includer; above != NULL; above = above->includer) {
+    for (const struct source *above = source->includer; above; above = above->includer) {
         if (is_same_file(above, source))
             return diagnostics_add(reading->diagnostics, place, "'%s' includes itself",
                                    source->name);
@@ -153,7 +153,7 @@ static bool check_room(const struct reading *reading, const struct source *sourc
 static void note_source(struct reading *reading, const struct source *source)
 {
     reading->sources[reading->count++] = source;
-    if (source->exposed && reading->diagnostics->exposed == NULL)
+    if (source->exposed && !reading->diagnostics->exposed)
         reading->diagnostics->exposed = source->name;
 }
 
@@ -162,7 +162,7 @@ static void include_file(struct reading *reading, const char *name, const struct
     struct source *source = new_source(reading, name, pattern->place.source);
     struct error err;
 
-    if (source == NULL || !check_room(reading, source, pattern->place))
+    if (!source || !check_room(reading, source, pattern->place))
         return;
     if (!read_source(source, &reading->diagnostics->arena, &err)) {
         diagnostics_add(reading->diagnostics, pattern->place, "'%s': %s", source->name, err.text);
@@ -186,7 +186,7 @@ static bool has_wildcard(const char *pattern)
     return strpbrk(pattern, "*?[") != NULL;
 }
 
-/* Relative to the file it stands in, and shown like that. */
+/* Relative to the file that has it, and shown like that. */
 static void add_pattern(struct buffer *out, const struct node *pattern)
 {
     const char *includer = pattern->place.source->name;
@@ -231,12 +231,12 @@ static void include_one(struct reading *reading, struct node *pattern)
 
 static void follow(struct reading *reading, struct node *include)
 {
-    if (include == NULL || node_is_null(include))
+    if (!include || node_is_null(include))
         return;
     if (include->kind != NODE_LIST)
         include_one(reading, include);
     else
-        for (struct node *item = include->first; item != NULL; item = item->next)
+        for (struct node *item = include->first; item; item = item->next)
             include_one(reading, item);
 }
 
@@ -249,12 +249,12 @@ static bool is_included_key(const char *key)
     return false;
 }
 
-/* Puts the members of `from` behind those of `into`. */
+/* Puts the members of `from` after those of `into`. */
 static void join(struct node *into, const struct node *from)
 {
-    if (from->first == NULL)
+    if (!from->first)
         return;
-    if (into->first == NULL)
+    if (!into->first)
         into->first = from->first;
     else
         into->last->next = from->first;
@@ -282,7 +282,7 @@ static void merge_member(struct reading *reading, struct node *member)
                         excerpt_of(member->key->text, shown));
     else if (node_is_null(member))
         return;
-    else if (into == NULL)
+    else if (!into)
         append(reading->root, member);
     else if (member->kind != NODE_MAP)
         diagnostics_add(reading->diagnostics, member->place, "%s: expected a map, not %s",
@@ -299,7 +299,7 @@ static void merge(struct reading *reading, const struct node *root)
 {
     struct node *next = NULL;
 
-    for (struct node *member = root->first; member != NULL; member = next) {
+    for (struct node *member = root->first; member; member = next) {
         next = member->next;
         merge_member(reading, member);
     }
@@ -313,7 +313,7 @@ static bool read_into(struct reading *reading, const struct source *source)
         return false;
     environment_expand(root, reading->diagnostics);
     struct node *include = node_find(root, "include"); /* merging takes the root apart */
-    if (reading->root == NULL)
+    if (!reading->root)
         reading->root = root;
     else
         merge(reading, root);
@@ -326,7 +326,7 @@ static void check_files(const struct reading *reading)
     for (size_t i = 0; i < COUNT_OF(included_keys); i++) {
         const struct node *map = node_find(reading->root, included_keys[i]);
 
-        if (map != NULL && map->kind == NODE_MAP)
+        if (map && map->kind == NODE_MAP)
             yaml_tree_check_files(map, reading->diagnostics);
     }
 }
@@ -337,7 +337,7 @@ bool include_read(const char *path, struct diagnostics *diagnostics, struct node
     struct source *source = new_source(&reading, path, NULL);
     struct error err;
 
-    if (source == NULL)
+    if (!source)
         return false;
     if (!read_source(source, &diagnostics->arena, &err))
         return diagnostics_add(diagnostics, (struct place){source, 0, 0}, "%s", err.text);

@@ -4,7 +4,7 @@
  *     include: [conf.d/?*.yaml]
  *
  * Patterns are relative to the file that includes; what matches comes in the order of its name. An
- * included file adds queues, handlers and cron entries; everything else stands in the main file. A
+ * included file adds queues, handlers and cron entries; everything else is in the main file. A
  * pattern with wildcards may match nothing, a plain name may not.
  */
 #ifndef CONFIG_INCLUDE_H

@@ -13,7 +13,7 @@
 
 static const char *name_of(const struct node *node)
 {
-    return node->key == NULL ? NULL : node->key->text;
+    return node->key ? node->key->text : NULL;
 }
 
 /* true, false or a number; quoted, it would not be plain. */
@@ -48,7 +48,7 @@ static void write_node(struct json_writer *json, const char *name, const struct 
         return;
     }
     json_write_open(json, name, is_map ? '{' : '[');
-    for (const struct node *child = node->first; child != NULL; child = child->next)
+    for (const struct node *child = node->first; child; child = child->next)
         write_node(json, name_of(child), child);
     json_write_close(json, is_map ? '}' : ']');
 }

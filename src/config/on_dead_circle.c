@@ -14,14 +14,14 @@ static const struct handler_config *next(const struct config *config,
 {
     const char *type = handler->on_dead.type;
 
-    return type == NULL ? NULL : handler_match(config, type);
+    return type ? handler_match(config, type) : NULL;
 }
 
 static bool is_first_of_circle(const struct config *config, const struct handler_config *handler)
 {
     const struct handler_config *at = next(config, handler);
 
-    for (size_t steps = 0; at != NULL && steps < config->handler_count; steps++) {
+    for (size_t steps = 0; at && steps < config->handler_count; steps++) {
         if (at == handler)
             return true;
         if (at < handler)

@@ -3,7 +3,7 @@
  *
  *     "webhook:*": {on_dead: {type: webhook:alert}}
  *
- * If the jobs of such a handler die, they bring each other for ever.
+ * If the jobs of such a handler die, they bring each other forever.
  */
 #ifndef CONFIG_ON_DEAD_CIRCLE_H
 #define CONFIG_ON_DEAD_CIRCLE_H

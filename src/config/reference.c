@@ -40,11 +40,11 @@ static void add_range(struct buffer *line, const struct field *field)
 {
     if (field->kind == FIELD_NAME)
         return;
-    if (field->min != NULL && field->max != NULL)
+    if (field->min && field->max)
         buffer_printf(line, " (%s to %s)", field->min, field->max);
-    else if (field->min != NULL || field->max != NULL)
-        buffer_printf(line, " (at %s %s)", field->min != NULL ? "least" : "most",
-                      field->min != NULL ? field->min : field->max);
+    else if (field->min || field->max)
+        buffer_printf(line, " (at %s %s)", field->min ? "least" : "most",
+                      field->min ? field->min : field->max);
 }
 
 /* "key: value   # help", or all of it as a comment. `help` NULL: none. */
@@ -55,7 +55,7 @@ static void add_line(const struct walk *walk, bool comment, const char *key, con
 
     buffer_printf(&line, "%*s%s%s:%s%s", (int)(2 * walk->depth), "", comment ? "# " : "", key,
                   value[0] != '\0' ? " " : "", value);
-    if (help != NULL) {
+    if (help) {
         buffer_printf(&line, "%*s  # %s",
                       line.length < HELP_COLUMN ? (int)(HELP_COLUMN - line.length) : 0, "",
                       help->help);
@@ -66,14 +66,14 @@ static void add_line(const struct walk *walk, bool comment, const char *key, con
 
 static bool is_unset(const struct field *field)
 {
-    return field->fallback == NULL || field->fallback[0] == '\0';
+    return !field->fallback || field->fallback[0] == '\0';
 }
 
 static void add_value(const struct walk *walk, const struct field *field)
 {
     CLEANUP(buffer_done) struct buffer value = BUFFER(LINE_LIMIT);
 
-    if (walk->backend != NULL && walk->depth == 0 && text_equal(field->key, "backend"))
+    if (walk->backend && walk->depth == 0 && text_equal(field->key, "backend"))
         reference_add_text(&value, walk->backend);
     else
         buffer_text(&value, is_unset(field) ? field->example : field->fallback);
@@ -96,12 +96,12 @@ static void add_section(const struct walk *walk, const struct field *field)
 
 static void add_fields(const struct walk *walk, const struct field *fields)
 {
-    for (const struct field *field = fields; field->key != NULL; field++) {
-        const bool behind_section = field > fields && field[-1].fields != NULL;
+    for (const struct field *field = fields; field->key; field++) {
+        const bool after_section = field > fields && field[-1].fields;
 
-        if (walk->depth == 0 && (behind_section || field->fields != NULL))
+        if (walk->depth == 0 && (after_section || field->fields))
             buffer_char(walk->out, '\n');
-        if (field->fields != NULL)
+        if (field->fields)
             add_section(walk, field);
         else
             add_value(walk, field);
@@ -120,7 +120,7 @@ void reference_add(struct buffer *out, const char *backend)
 void reference_add_text(struct buffer *out, const char *text)
 {
     const bool plain = text[0] != '\0' && text[strspn(text, PLAIN)] == '\0' &&
-                       strchr("-?&@=:", text[0]) == NULL && text[strlen(text) - 1] != ':';
+                       !strchr("-?&@=:", text[0]) && text[strlen(text) - 1] != ':';
 
     if (plain) {
         buffer_text(out, text);

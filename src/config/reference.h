@@ -1,8 +1,8 @@
 /*
  * reference.h - every key with its default and its line of help, as a config.
  *
- * What it gives is itself a config, and one that says nothing but the defaults: keys that have none
- * and sections whose presence means something are comments.
+ * The result is itself a config that says nothing but the defaults: keys without a default, and
+ * sections whose presence means something, are comments.
  */
 #ifndef CONFIG_REFERENCE_H
 #define CONFIG_REFERENCE_H

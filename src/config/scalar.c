@@ -68,15 +68,16 @@ bool reader_expect_scalar(const struct reader *reader, const struct node *node)
 /* "use 1 to 1024" */
 static const char *range_text(const struct field *field, char text[RANGE_TEXT_SIZE])
 {
-    if (field->min != NULL && field->max != NULL)
+    if (field->min && field->max)
         snprintf(text, RANGE_TEXT_SIZE, "use %s to %s", field->min, field->max);
     else
-        snprintf(text, RANGE_TEXT_SIZE, "use at %s %s", field->min != NULL ? "least" : "most",
-                 field->min != NULL ? field->min : field->max);
+        snprintf(text, RANGE_TEXT_SIZE, "use at %s %s", field->min ? "least" : "most",
+                 field->min ? field->min : field->max);
     return text;
 }
 
-/* `min` and `max` are those of the row, read; what the row does not have is the widest there is. */
+/* `min` and `max` are those of the row; a bound that the row does not have is as wide as the
+ * type. */
 static bool check_range(const struct reader *reader, const struct node *node, int64_t value,
                         int64_t min, int64_t max)
 {
@@ -100,7 +101,7 @@ static bool refuse_text(const struct reader *reader, const struct node *node, co
 static int64_t count_bound(const char *text, int64_t fallback)
 {
     int64_t bound = fallback;
-    const bool ok = text == NULL || text_to_int(text, INT_MIN, INT_MAX, &bound);
+    const bool ok = !text || text_to_int(text, INT_MIN, INT_MAX, &bound);
 
     assert(ok);
     (void)ok;
@@ -154,7 +155,7 @@ bool scalar_mode(const struct reader *reader, const struct node *node, int *mode
     for (size_t i = 0; i < digits && i < 4; i++)
         mode = mode * 8 + (node->text[i] - '0');
     if (digits < 1 || digits > 4 || node->text[digits] != '\0' || mode > 0777)
-        return refuse_text(reader, node, "is no octal number from 000 to 777, such as 022");
+        return refuse_text(reader, node, "is not an octal number from 000 to 777, such as 022");
     *mode_out = mode;
     return true;
 }
@@ -163,7 +164,7 @@ static usec_t duration_bound(const char *text, usec_t fallback)
 {
     usec_t bound = fallback;
     struct error err;
-    const bool ok = text == NULL || units_parse_duration(text, &bound, &err);
+    const bool ok = !text || units_parse_duration(text, &bound, &err);
 
     assert(ok);
     (void)ok;
@@ -190,7 +191,7 @@ static bytes_t size_bound(const char *text, bytes_t fallback)
 {
     bytes_t bound = fallback;
     struct error err;
-    const bool ok = text == NULL || units_parse_size(text, &bound, &err);
+    const bool ok = !text || units_parse_size(text, &bound, &err);
 
     assert(ok);
     (void)ok;
@@ -270,7 +271,7 @@ bool scalar_path(const struct reader *reader, const struct node *node, const cha
     if (text_is_blank(node->text))
         return reader_refuse(reader, node, "is empty");
     const char *path = absolute_path(reader, node);
-    if (path == NULL)
+    if (!path)
         return reader_refuse(reader, node, "is too long");
     *path_out = path;
     return true;
@@ -309,7 +310,7 @@ bool scalar_choice(const struct reader *reader, const struct node *node, unsigne
 
     if (!reader_expect_scalar(reader, node))
         return false;
-    for (; choices[count] != NULL; count++) {
+    for (; choices[count]; count++) {
         if (text_equal(choices[count], node->text)) {
             *index_out = (unsigned)count;
             return true;

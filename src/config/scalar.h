@@ -16,7 +16,7 @@ struct reader {
     const char *name; /* "pool.lease" */
 };
 
-/* All return false, but reader_expect_scalar() when it is one. */
+/* All return false, except reader_expect_scalar() for a scalar. */
 bool reader_refuse(const struct reader *reader, const struct node *node, const char *reason);
 bool reader_refuse_kind(const struct reader *reader, const struct node *node);
 bool reader_expect_scalar(const struct reader *reader, const struct node *node);

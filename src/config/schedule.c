@@ -8,7 +8,7 @@
 #include "base/zone_load.h"
 #include "job/cron_parse.h"
 
-/* What a misspelt name may have meant. The machine knows hundreds; these are lived in most. */
+/* What a misspelt name may have meant. The machine knows hundreds; most people live in these. */
 static const char *const common_zones[] = {
     "Africa/Cairo",
     "Africa/Johannesburg",
@@ -62,12 +62,12 @@ static const char *const common_zones[] = {
     "UTC",
 };
 
-/* Where a key stands, or the entry if it was left out. */
+/* Where a key is, or the entry if it was left out. */
 static struct place place_of(const struct node *entry, const char *key)
 {
     const struct node *node = node_find(entry, key);
 
-    return node != NULL ? node->place : entry->key->place;
+    return node ? node->place : entry->key->place;
 }
 
 static void read_times(struct cron_config *cron, const struct node *entry,
@@ -76,7 +76,7 @@ static void read_times(struct cron_config *cron, const struct node *entry,
     struct error err;
     char shown[EXCERPT_SIZE];
 
-    if (cron->schedule == NULL || cron_parse(cron->schedule, &cron->times, &err))
+    if (!cron->schedule || cron_parse(cron->schedule, &cron->times, &err))
         return;
     diagnostics_add(diagnostics, place_of(entry, "schedule"), "cron.%s.schedule: %s",
                     excerpt_of(entry->key->text, shown), err.text);
@@ -88,7 +88,7 @@ static void read_zone(struct cron_config *cron, const struct node *entry, struct
     struct error err;
     char shown[EXCERPT_SIZE];
 
-    if (cron->timezone == NULL || zone_load(cron->timezone, arena, &cron->zone, &err))
+    if (!cron->timezone || zone_load(cron->timezone, arena, &cron->zone, &err))
         return;
     diagnostics_add(
         diagnostics, place_of(entry, "timezone"), "cron.%s.timezone: %s%s",

@@ -79,7 +79,7 @@ const struct field top_fields[] = {
     {.key = "queues", .kind = FIELD_ENTRIES, .fields = queue_fields, .example = "default",
      .fallback = FIELD_UNSET, .help = "which queues this pool serves; without any: default"},
     SECTION (config, defaults,  struct defaults_config,  defaults_fields,
-             .help = "for jobs and handlers that do not say"),
+             .help = "for jobs and handlers that do not say otherwise"),
     {.key = "handlers", .kind = FIELD_ENTRIES, .fields = handler_fields, .example = "email:send",
      .fallback = FIELD_UNSET, .optional = true,
      .help = "type to handler; a trailing * matches a prefix, the longest match wins"},

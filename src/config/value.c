@@ -23,17 +23,17 @@ static void *alloc_children(const struct reader *reader, const struct node *node
 {
     size_t count = 1;
 
-    for (const struct node *child = node->first; child != NULL; child = child->next)
+    for (const struct node *child = node->first; child; child = child->next)
         count++;
     void *memory = arena_alloc(reader->scope->arena, count * size);
-    if (memory == NULL)
+    if (!memory)
         reader->scope->diagnostics->failed = true;
     return memory;
 }
 
 typedef bool read_item(const struct reader *reader, const struct node *node, const char **text_out);
 
-/* What is broken has been complained about. */
+/* A broken value has been reported. */
 static bool read_unless_broken(const struct reader *reader, const struct node *node,
                                read_item *read, const char **text_out)
 {
@@ -52,7 +52,7 @@ static bool read_list(const struct reader *reader, const struct node *node, read
     bool ok = items != NULL;
     if (ok && node->kind == NODE_SCALAR && !node_is_null(node))
         ok = read(reader, node, &items[list.count++]);
-    for (const struct node *item = node->first; items != NULL && item != NULL; item = item->next)
+    for (const struct node *item = node->first; items && item; item = item->next)
         ok = read_unless_broken(reader, item, read, &items[list.count++]) && ok;
     if (ok && list.count > 0)
         *list_out = list;
@@ -68,7 +68,7 @@ static bool read_numbers(const struct reader *reader, const struct node *node,
     int *items = alloc_children(reader, node, sizeof *items);
     struct number_list list = {items, 0};
     bool ok = items != NULL;
-    for (const struct node *item = node->first; items != NULL && item != NULL; item = item->next)
+    for (const struct node *item = node->first; items && item; item = item->next)
         ok = (item->broken || scalar_count(reader, item, &items[list.count++])) && ok;
     if (ok)
         *list_out = list;
@@ -80,9 +80,9 @@ static bool read_pair(const struct reader *reader, const struct node *node, stru
     const char *name = node->key->text;
     char shown[EXCERPT_SIZE];
 
-    if (name[0] == '\0' || strchr(name, '=') != NULL)
+    if (name[0] == '\0' || strchr(name, '='))
         return diagnostics_add(reader->scope->diagnostics, node->key->place,
-                               "%s: '%s' is no name of a variable", reader->name,
+                               "%s: '%s' is not the name of a variable", reader->name,
                                excerpt_of(name, shown));
     if (node->kind != NODE_SCALAR)
         return diagnostics_add(reader->scope->diagnostics, node->place,
@@ -102,7 +102,7 @@ static bool read_pairs(const struct reader *reader, const struct node *node,
     struct text_pair *items = alloc_children(reader, node, sizeof *items);
     struct text_pairs pairs = {items, 0};
     bool ok = items != NULL;
-    for (const struct node *at = node->first; items != NULL && at != NULL; at = at->next)
+    for (const struct node *at = node->first; items && at; at = at->next)
         ok = read_pair(reader, at, &items[pairs.count++]) && ok;
     if (ok && pairs.count > 0)
         *pairs_out = pairs;
@@ -124,7 +124,7 @@ static bool read_shell(const struct reader *reader, const struct node *node,
 {
     const char **argv = arena_alloc(reader->scope->arena, 4 * sizeof *argv);
 
-    if (argv == NULL || !scalar_text(reader, node, &argv[2]))
+    if (!argv || !scalar_text(reader, node, &argv[2]))
         return false;
     argv[0] = SHELL;
     argv[1] = "-c";
@@ -136,8 +136,8 @@ static bool read_shell(const struct reader *reader, const struct node *node,
 static bool read_program(const struct reader *reader, const struct node *node,
                          const char **text_out)
 {
-    return strchr(node->text, '/') != NULL ? scalar_path(reader, node, text_out)
-                                           : scalar_text(reader, node, text_out);
+    return strchr(node->text, '/') ? scalar_path(reader, node, text_out)
+                                   : scalar_text(reader, node, text_out);
 }
 
 static bool read_command(const struct reader *reader, const struct node *node,
@@ -147,13 +147,13 @@ static bool read_command(const struct reader *reader, const struct node *node,
         return read_shell(reader, node, command_out);
     if (node->kind == NODE_MAP)
         return reader_refuse_kind(reader, node);
-    if (node->first == NULL)
+    if (!node->first)
         return reader_refuse(reader, node, "the list is empty: name a program");
 
     const char **argv = alloc_children(reader, node, sizeof *argv);
     bool ok = argv != NULL;
     size_t count = 0;
-    for (const struct node *item = node->first; argv != NULL && item != NULL; item = item->next) {
+    for (const struct node *item = node->first; argv && item; item = item->next) {
         read_item *read = count == 0 ? read_program : read_argument;
         ok = read_unless_broken(reader, item, read, &argv[count++]) && ok;
     }
@@ -177,13 +177,13 @@ static bool read_json(const struct reader *reader, const struct node *node, stru
 static bool read_delays(const struct reader *reader, const struct node *node,
                         struct retry_policy *policy)
 {
-    if (node->first == NULL)
+    if (!node->first)
         return reader_refuse(reader, node, "the list of delays is empty");
 
     usec_t *delays = alloc_children(reader, node, sizeof *delays);
     size_t count = 0;
     bool ok = delays != NULL;
-    for (const struct node *item = node->first; delays != NULL && item != NULL; item = item->next)
+    for (const struct node *item = node->first; delays && item; item = item->next)
         ok = (item->broken || scalar_duration(reader, item, &delays[count++])) && ok;
     if (!ok)
         return false;

@@ -6,7 +6,7 @@
  *
  * Invariants:
  *   - What is read costs memory in proportion to the file, never more: there are no aliases.
- *   - Nothing here is quadratic: keys are sorted to find those that stand twice.
+ *   - Nothing here is quadratic: keys are sorted to find those that are there twice.
  */
 #include "config/yaml_tree.h"
 
@@ -69,7 +69,7 @@ static bool complain_no_memory(struct builder *builder)
     return false;
 }
 
-/* What somebody may have meant where libyaml only tells what it did not find; NULL: who knows. */
+/* What somebody may have meant where libyaml only says what it did not find; NULL: nobody knows. */
 static const char *advice_for(const yaml_parser_t *parser, const struct source *source)
 {
     const size_t offset = parser->problem_mark.index;
@@ -77,7 +77,7 @@ static const char *advice_for(const yaml_parser_t *parser, const struct source *
 
     if (first == '\t')
         return "indent with spaces, not with tabs";
-    if (parser->context != NULL && text_equal(parser->context, "while scanning an alias"))
+    if (parser->context && text_equal(parser->context, "while scanning an alias"))
         return "what begins with * needs quotes, such as \"*\"";
     if (first == '@' || first == '`' || first == '%')
         return "what begins with this character needs quotes";
@@ -91,26 +91,25 @@ static bool complain_syntax(struct builder *builder)
     if (parser->error == YAML_MEMORY_ERROR)
         return complain_no_memory(builder);
     const char *advice = advice_for(parser, builder->source);
-    if (advice != NULL)
+    if (advice)
         return diagnostics_add(builder->diagnostics,
                                place_at(builder->source, &parser->problem_mark),
                                "this is not valid YAML: %s", advice);
     return diagnostics_add(builder->diagnostics, place_at(builder->source, &parser->problem_mark),
                            "this is not valid YAML: %s%s%s",
-                           parser->problem != NULL ? parser->problem : "cannot be read",
-                           parser->context != NULL ? " " : "",
-                           parser->context != NULL ? parser->context : "");
+                           parser->problem ? parser->problem : "cannot be read",
+                           parser->context ? " " : "", parser->context ? parser->context : "");
 }
 
 static bool add_to(struct builder *builder, struct node *node)
 {
     struct node *parent = builder->depth == 0 ? NULL : builder->open[builder->depth - 1];
 
-    if (parent == NULL) {
+    if (!parent) {
         builder->root = node;
         return true;
     }
-    if (parent->kind == NODE_MAP && builder->key == NULL) {
+    if (parent->kind == NODE_MAP && !builder->key) {
         if (node->kind != NODE_SCALAR)
             return diagnostics_add(builder->diagnostics, node->place,
                                    "a key must be a word, not %s", node_kind_name(node));
@@ -119,7 +118,7 @@ static bool add_to(struct builder *builder, struct node *node)
     }
     node->key = builder->key;
     builder->key = NULL;
-    if (parent->first == NULL)
+    if (!parent->first)
         parent->first = node;
     else
         parent->last->next = node;
@@ -132,7 +131,7 @@ static struct node *add_node(struct builder *builder, enum node_kind kind,
 {
     struct node *node = arena_alloc(&builder->diagnostics->arena, sizeof *node);
 
-    if (node == NULL) {
+    if (!node) {
         complain_no_memory(builder);
         return NULL;
     }
@@ -147,10 +146,10 @@ static void refuse_extras(struct builder *builder, const yaml_event_t *event,
     char shown[EXCERPT_SIZE];
     struct place place = place_at(builder->source, &event->start_mark);
 
-    if (anchor != NULL)
+    if (anchor)
         diagnostics_add(builder->diagnostics, place, "anchors are not allowed: '&%s'",
                         excerpt_of((const char *)anchor, shown));
-    if (tag != NULL)
+    if (tag)
         diagnostics_add(builder->diagnostics, place, "tags are not allowed: '%s'",
                         excerpt_of((const char *)tag, shown));
 }
@@ -161,7 +160,7 @@ static bool on_scalar(struct builder *builder, const yaml_event_t *event)
     const char *text = (const char *)event->data.scalar.value;
     const size_t length = event->data.scalar.length;
 
-    if (node == NULL)
+    if (!node)
         return false;
     refuse_extras(builder, event, event->data.scalar.anchor, event->data.scalar.tag);
     node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
@@ -178,7 +177,7 @@ static bool on_alias(struct builder *builder, const yaml_event_t *event)
     char shown[EXCERPT_SIZE];
     struct node *node = add_node(builder, NODE_SCALAR, event);
 
-    if (node == NULL)
+    if (!node)
         return false;
     node->broken = true;
     diagnostics_add(builder->diagnostics, node->place,
@@ -193,7 +192,7 @@ static bool on_open(struct builder *builder, enum node_kind kind, const yaml_eve
         return diagnostics_add(builder->diagnostics, place_at(builder->source, &event->start_mark),
                                "this is nested more than %d levels deep", YAML_DEPTH_MAX);
     struct node *node = add_node(builder, kind, event);
-    if (node == NULL)
+    if (!node)
         return false;
     if (kind == NODE_MAP)
         refuse_extras(builder, event, event->data.mapping_start.anchor,
@@ -214,7 +213,7 @@ static size_t count_members(const struct node *map)
 {
     size_t count = 0;
 
-    for (const struct node *member = map->first; member != NULL; member = member->next)
+    for (const struct node *member = map->first; member; member = member->next)
         count++;
     return count;
 }
@@ -242,7 +241,7 @@ static void complain_twice(const struct node *first, const struct node *second,
 {
     char shown[EXCERPT_SIZE];
 
-    diagnostics_add(diagnostics, second->place, "key '%s' stands here and at %s",
+    diagnostics_add(diagnostics, second->place, "key '%s' is here and at %s",
                     excerpt_of(second->text, shown), diagnostics_place(diagnostics, first->place));
 }
 
@@ -253,9 +252,9 @@ static bool check_twice(const struct node *map, bool of_two_files, struct diagno
     AUTO_FREE struct member *members = calloc(count + 1, sizeof *members);
     size_t at = 0;
 
-    if (members == NULL)
+    if (!members)
         return false;
-    for (const struct node *member = map->first; member != NULL; member = member->next)
+    for (const struct node *member = map->first; member; member = member->next)
         members[at++].key = member->key;
     qsort(members, count, sizeof *members, compare_members);
     for (size_t i = 1; i < count; i++) {
@@ -332,11 +331,11 @@ static bool finish(struct builder *builder, struct node **root_out)
 {
     struct node *root = builder->root;
 
-    if (root == NULL)
+    if (!root)
         root = arena_alloc(&builder->diagnostics->arena, sizeof *root);
-    if (root == NULL)
+    if (!root)
         return complain_no_memory(builder);
-    if (builder->root == NULL || node_is_null(root))
+    if (!builder->root || node_is_null(root))
         *root = (struct node){
             .kind = NODE_MAP, .place = {builder->source, 1, 1}, .text = "", .broken = false};
     if (root->kind != NODE_MAP)
@@ -371,9 +370,9 @@ void yaml_tree_check_files(const struct node *map, struct diagnostics *diagnosti
 
 struct node *node_find(const struct node *map, const char *key)
 {
-    struct node *member = map == NULL || map->kind != NODE_MAP ? NULL : map->first;
+    struct node *member = !map || map->kind != NODE_MAP ? NULL : map->first;
 
-    while (member != NULL && !text_equal(member->key->text, key))
+    while (member && !text_equal(member->key->text, key))
         member = member->next;
     return member;
 }

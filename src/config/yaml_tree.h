@@ -3,7 +3,7 @@
  *
  * A small, safe part of YAML: one document of maps, lists and scalars, up to 1 MiB and 32 levels
  * deep. Aliases, anchors and tags are refused, so that no file can grow when it is read; a key that
- * stands twice is an error, because nobody can tell which one was meant.
+ * is there twice is an error, because nobody can tell which one was meant.
  */
 #ifndef CONFIG_YAML_TREE_H
 #define CONFIG_YAML_TREE_H
@@ -25,7 +25,7 @@ struct node {
     struct place place;
     const char *text;       /* of a scalar; "" for others */
     bool quoted;            /* it is text, even if it reads like a number or null */
-    bool broken;            /* has been complained about: its value means nothing */
+    bool broken;            /* has been reported: its value means nothing */
     const struct node *key; /* of a member of a map; NULL elsewhere */
     struct node *first;     /* item or member */
     struct node *last;
@@ -37,13 +37,13 @@ struct node {
 bool yaml_tree_parse(const struct source *source, struct diagnostics *diagnostics,
                      struct node **root_out) MUST_CHECK;
 
-/* Complains about keys of the map that stand in two files. */
+/* Complains about keys of the map that are in two files. */
 void yaml_tree_check_files(const struct node *map, struct diagnostics *diagnostics);
 
-/* The value of a key; NULL when it is not there, and when `map` is none. */
+/* The value of a key; NULL when it is not there, or `map` is not a map. */
 struct node *node_find(const struct node *map, const char *key);
 
-/* A plain, empty scalar, ~ or null: "key:" with nothing behind it. */
+/* A plain, empty scalar, ~ or null: "key:" with nothing after it. */
 bool node_is_null(const struct node *node);
 
 /* "a list", "a map", "a value" */

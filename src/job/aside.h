@@ -1,9 +1,9 @@
 /*
  * aside.h - jobs that nobody can run now are set aside: for how long, and what becomes of them.
  *
- * Such a job is ready to people and keeps its place, but lies where reserving does not look. Every
- * pool brings back what it can run, so what is still aside has had no pool that could, since it was
- * set aside.
+ * To people such a job is ready, and it keeps its place, but it lies where reserving does not look.
+ * Every pool brings back what it can run, so what is still aside has had no pool that could, since
+ * it was set aside.
  */
 #ifndef JOB_ASIDE_H
 #define JOB_ASIDE_H
@@ -21,8 +21,8 @@ usec_t aside_since(enum job_aside why, usec_t failing_since, usec_t due, usec_t 
 usec_t aside_cutoff(usec_t now);
 
 /* The same for whoever does not know the handler. Jobs that cannot be started are ended by a pool
- * that knows it, with all that belongs to their death; only where there is none by somebody else,
- * an hour later. */
+ * that knows it, with all that belongs to their death; only where there is no such pool, by
+ * somebody else, an hour later. */
 usec_t aside_cutoff_of_strangers(enum job_aside why, usec_t now);
 
 /* Why it is dead then, and what is said where nobody has said more. */

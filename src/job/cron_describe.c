@@ -85,8 +85,7 @@ static int step_of(uint64_t set)
     return steps == set ? step : 0;
 }
 
-/* The step of a set that goes around: of n numbers every so many-th, from 0 on; 0: there is none.
- */
+/* The step of a set that goes around: every n-th number from 0 on; 0: there is none. */
 static int pace_of(uint64_t set, int n)
 {
     const int step = step_of(set);
@@ -97,7 +96,7 @@ static int pace_of(uint64_t set, int n)
 /* "5", "Monday" */
 static void add_number(struct buffer *out, int number, const struct names *names)
 {
-    if (names->items != NULL && number < names->count)
+    if (names->items && number < names->count)
         buffer_text(out, names->items[number]);
     else
         buffer_printf(out, "%d", number);

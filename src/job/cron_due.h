@@ -21,12 +21,12 @@ enum cron_catch_up {
     100 /* in one pass, each a transaction; the others are due in the next one                     \
          */
 
-/* A slot is late for so long before it counts as missed: who enqueues sleeps, and stores are slow.
+/* How late a slot may be before it counts as missed: whoever enqueues sleeps, and stores are slow.
  */
 #define CRON_LATE_FOR (10 * USEC_PER_SEC)
 
-/* A stored slot that is further ahead than this was stored by a clock that was wrong: it is passed
- * over, and the schedule goes on from now. One that is less ahead is waited for, so that a clock
+/* A stored slot that is further ahead than this was stored by a clock that was wrong: it is
+ * ignored, and the schedule goes on from now. One that is less ahead is waited for, so that a clock
  * which is set back by an hour does not run the same slots twice. */
 #define CRON_AHEAD_MAX (3 * USEC_PER_HOUR)
 

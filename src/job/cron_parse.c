@@ -100,7 +100,7 @@ static bool cut(struct part *rest, char mark, struct part *before_out)
 {
     const char *found = memchr(rest->start, mark, rest->length);
 
-    if (found == NULL)
+    if (!found)
         return false;
     *before_out = (struct part){rest->start, (size_t)(found - rest->start)};
     rest->length -= before_out->length + 1;
@@ -179,7 +179,7 @@ static bool read_range(const struct unit *unit, struct part part, int *first_out
 static bool read_step(const struct unit *unit, struct part whole, struct part range,
                       struct part step, int *step_out, struct error *err)
 {
-    if (!is_star(range) && memchr(range.start, '-', range.length) == NULL)
+    if (!is_star(range) && !memchr(range.start, '-', range.length))
         return refuse(unit, whole, "has a step but no range: write it as FIRST-LAST/STEP", err);
     return read_number(step, 1, unit->max, step_out) ||
            refuse(unit, whole, "has no step that can be used", err);
@@ -249,11 +249,11 @@ static bool replace_word(const char *text, const char **schedule_out, struct err
     }
     const char *closest = text_closest(text, names, COUNT_OF(names));
     excerpt_of(text, shown);
-    if (closest != NULL)
-        return error_set(err, TH_E_INVALID, "'%s' is no schedule (did you mean '%s'?)", shown,
+    if (closest)
+        return error_set(err, TH_E_INVALID, "'%s' is not a schedule (did you mean '%s'?)", shown,
                          closest);
     return error_set(err, TH_E_INVALID,
-                     "'%s' is no schedule: use @yearly, @monthly, @weekly, @daily or @hourly",
+                     "'%s' is not a schedule: use @yearly, @monthly, @weekly, @daily or @hourly",
                      shown);
 }
 

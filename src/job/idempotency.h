@@ -1,8 +1,9 @@
 /*
  * idempotency.h - one enqueue, however often it is sent.
  *
- * A record (queue, idempotency_key) to id with an expiry of its own. While it holds, a second
- * enqueue changes nothing and is answered with the first id, whatever became of that job.
+ * A record leads from (queue, idempotency_key) to an id, and has an expiry of its own. While it
+ * holds, a second enqueue changes nothing and is answered with the first id, whatever became of
+ * that job.
  */
 #ifndef JOB_IDEMPOTENCY_H
 #define JOB_IDEMPOTENCY_H

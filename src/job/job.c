@@ -78,7 +78,7 @@ static bool check_payload(struct bytes payload, size_t max_payload, struct error
     return true;
 }
 
-/* The last check, because it is the dearest. */
+/* The last check, because it costs most. */
 static bool check_json(const struct job *job, struct error *err)
 {
     struct error reason;
@@ -97,7 +97,7 @@ static bool check_range(const char *field, int64_t value, int64_t max, const cha
     return true;
 }
 
-/* Nobody means a time so long ago, but many say milliseconds. */
+/* Nobody means a time that long ago, but many give milliseconds. */
 static bool check_run_at(usec_t run_at, struct error *err)
 {
     if (run_at > 0 && run_at < TIMESTAMP_2000)
@@ -123,7 +123,7 @@ static bool check_count_within(const char *field, int count, int max, struct err
 
 static bool check_key(const char *field, const char *key, struct error *err)
 {
-    if (key == NULL)
+    if (!key)
         return true;
     struct bytes bytes = {(const unsigned char *)key, strlen(key)};
 
@@ -139,7 +139,7 @@ static bool check_key(const char *field, const char *key, struct error *err)
 
 static bool check_idempotency_expires(const struct job *job, struct error *err)
 {
-    if (job->idempotency_key == NULL)
+    if (!job->idempotency_key)
         return true;
     if (job->idempotency_expires == 0)
         return error_set(err, TH_E_INVALID,
@@ -161,7 +161,7 @@ struct job *job_list_add(struct job_list *list)
     if (list->count == list->capacity) {
         size_t capacity = list->capacity == 0 ? 8 : 2 * list->capacity;
         struct job *items = reallocarray(list->items, capacity, sizeof *items);
-        if (items == NULL)
+        if (!items)
             return NULL;
         list->items = items;
         list->capacity = capacity;
@@ -194,7 +194,7 @@ struct job job_defaults(void)
 
 bool job_name_is_valid(const char *name)
 {
-    size_t length = name == NULL ? 0 : name_span(name);
+    size_t length = name ? name_span(name) : 0;
 
     return length >= 1 && length <= JOB_NAME_MAX && name[length] == '\0';
 }
@@ -205,7 +205,7 @@ bool job_name_check(const char *name, size_t max, struct error *err)
 
     if (job_name_is_valid(name) && strlen(name) <= max)
         return true;
-    return error_set(err, TH_E_INVALID, "'%s' is no name: use 1 to %zu of " JOB_NAME_CHARACTERS,
+    return error_set(err, TH_E_INVALID, "'%s' is not a name: use 1 to %zu of " JOB_NAME_CHARACTERS,
                      excerpt_of(name ? name : "", shown), max);
 }
 
@@ -239,7 +239,7 @@ bool job_validate(struct job *job, size_t max_payload, struct error *err)
 struct job_limits job_limits_resolve(const struct job *job, const struct job_limits *handler,
                                      const struct job_limits *defaults)
 {
-    if (handler == NULL)
+    if (!handler)
         handler = defaults;
     return (struct job_limits){
         .timeout = first_set(job->timeout, handler->timeout, defaults->timeout),
@@ -252,8 +252,7 @@ struct job_limits job_limits_resolve(const struct job *job, const struct job_lim
 int job_flags_pack(const struct job *job)
 {
     static_assert(JOB_ON_DEAD_MAX == 8, "job_validate() tells the limit");
-    return (job->key != NULL ? keyed_flags_pack(job->update) : 0) | job->on_dead_depth
-                                                                        << DEPTH_SHIFT;
+    return (job->key ? keyed_flags_pack(job->update) : 0) | job->on_dead_depth << DEPTH_SHIFT;
 }
 
 void job_flags_unpack(int packed, struct job *job_out)

@@ -139,8 +139,8 @@ struct job_list {
     size_t capacity;
 };
 
-/* A job at the end, zeroed but for progress_percent and exit_code, which say "none"; NULL when out
- * of memory. The items move when the list grows. */
+/* A job at the end, zeroed except for progress_percent and exit_code, which say "none"; NULL when
+ * out of memory. The items move when the list grows. */
 struct job *job_list_add(struct job_list *list) MUST_CHECK;
 void job_list_done(struct job_list *list);
 
@@ -154,8 +154,8 @@ struct job job_defaults(void);
 
 bool job_name_is_valid(const char *name);
 
-/* The same, or shorter than that, with its sentence: "'a b' is no name: use 1 to 128 of A-Z ...".
- * The caller puts before it whose name it is. */
+/* The same, or shorter than that, with its sentence: "'a b' is not a name: use 1 to 128 of A-Z
+ * ...". The caller puts before it whose name it is. */
 bool job_name_check(const char *name, size_t max, struct error *err) MUST_CHECK;
 
 /* Everything that holds of a job in a store: store.c asks it, once, of each that comes in, whether

@@ -2,8 +2,8 @@
  * job_json.c - a job as JSON, both ways.
  *
  * Invariants:
- *   - Out: every field is always there, under the same name and in the same place, but for
- *     the names of a payload or result that is no JSON.
+ *   - Out: every field is always there, under the same name and in the same place, except for
+ *     the names of a payload or result that is not JSON.
  *   - In: the payload is passed on as the producer wrote it, byte by byte.
  *   - A null member is an absent one.
  */
@@ -44,7 +44,7 @@ static void add_json_or_base64(struct json_writer *json, const char *name, const
 {
     struct error ignored;
 
-    if (bytes.data == NULL)
+    if (!bytes.data)
         json_write_null(json, name);
     else if (json_check(bytes, &ignored))
         json_write_raw(json, name, bytes);
@@ -97,7 +97,7 @@ static void add_history(struct json_writer *json, const struct job *job)
 
 static void add_progress(struct json_writer *json, const struct job *job)
 {
-    if (job->progress_percent < 0 && job->progress_text == NULL) {
+    if (job->progress_percent < 0 && !job->progress_text) {
         json_write_null(json, "progress");
         return;
     }
@@ -301,7 +301,7 @@ static bool refuse_unknown(const char *name, struct error *err)
         names[i] = fields[i].name;
     const char *closest = text_closest(name, names, COUNT_OF(names));
 
-    if (closest == NULL)
+    if (!closest)
         return error_set(err, TH_E_INVALID, "unknown field '%s'", excerpt_of(name, shown));
     return error_set(err, TH_E_INVALID, "unknown field '%s' (did you mean '%s'?)",
                      excerpt_of(name, shown), closest);
@@ -380,7 +380,7 @@ bool job_json_parse(struct bytes text, usec_t now, struct arena *arena, struct j
     /* A string that could not be copied looks like one of the wrong type. */
     if (arena->failed)
         return error_no_memory(err);
-    if (ok && job->type == NULL)
+    if (ok && !job->type)
         return error_set(err, TH_E_INVALID, "type is missing");
     return ok;
 }

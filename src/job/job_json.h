@@ -16,7 +16,7 @@ struct error;
 
 /* All documented fields in their documented order, on one line, without a newline. What is absent
  * is null, only runs is then []; payload and result are payload_base64 and result_base64 when they
- * are no JSON. The lease's token is not among them: whoever may see a job may not settle it. */
+ * are not JSON. The lease's token is not among them: whoever may see a job may not settle it. */
 void job_json_add(struct buffer *buffer, const struct job *job);
 
 /* {"type":…, "payload":…|"payload_base64":…, "queue", "run_at", "priority", "timeout" ("30s") or

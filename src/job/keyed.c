@@ -1,7 +1,7 @@
 /*
  * keyed.c - jobs with one key: what the waiting one takes from a newcomer.
  *
- * Invariant: packed flags lie in databases, so a bit keeps its meaning for ever.
+ * Invariant: packed flags lie in databases, so a bit keeps its meaning forever.
  */
 #include "job/keyed.h"
 

@@ -31,7 +31,7 @@ struct keyed_flags {
 extern const struct keyed_flags keyed_flags_default;
 
 /* The flags in three bits and two: what a store keeps with a waiting keyed job. They lie in
- * databases, so a bit keeps its meaning for ever. */
+ * databases, so a bit keeps its meaning forever. */
 enum keyed_bits {
     KEYED_PAYLOAD = 1 << 0,
     KEYED_RETRY = 1 << 1,
@@ -64,7 +64,7 @@ struct keyed_fields {
 struct keyed_merge {
     struct keyed_fields fields; /* of the waiting job from now on */
     bool take_payload;          /* and the newcomer's payload and encoding with them */
-    bool moved;                 /* due was set anew: its state is ready or scheduled again */
+    bool moved;                 /* due has changed: its state is ready or scheduled again */
 };
 
 struct keyed_merge keyed_merge(const struct keyed_fields *waiting,

@@ -43,17 +43,17 @@ enum th_error_code lease_check(enum job_state state, usec_t expires_at,
 usec_t lease_stop_at(usec_t ends_at, usec_t lease_for);
 usec_t lease_ends_at(usec_t stop_at, usec_t lease_for);
 
-/* Of one that was not extended yet: so little is left that a job is better given back than started.
- */
+/* Of a lease that was not extended yet: whether so little is left that the job is better given back
+ * than started. */
 bool lease_is_half_over(usec_t stop_at, usec_t lease_for, usec_t now);
 
 /* How long a run may take to end by itself once its lease was not confirmed by `stop_at`: up to
- * `kill_grace`, and none when it comes so late, as after a sleep, that the lease could end within a
- * sixth of it. */
+ * `kill_grace`, and no time at all if this comes so late, as after a sleep, that the lease could
+ * end within a sixth of it. */
 usec_t lease_grace(usec_t stop_at, usec_t lease_for, usec_t kill_grace, usec_t now);
 
-/* How long a call to the store may take at most that reserves or extends: a sixth of the lease.
- * What was asked for then comes long before its lease ends, and there is time to ask again. */
+/* How long a call to the store that reserves or extends may take: a sixth of the lease. So its
+ * answer comes long before the lease ends, and there is time to ask again. */
 usec_t lease_deadline(usec_t lease_for);
 
 /* How often a lease of this length is extended: min(heartbeat_interval, lease / 3). */

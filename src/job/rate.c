@@ -1,15 +1,15 @@
 /*
  * rate.c - GCRA in whole microseconds.
  *
- * `ahead` is how far spent_until is ahead of now: so much is still to be paid. It is believed up to
- * one interval or one second, whatever is longer, and a count is at most a billion (units.h): so
+ * `ahead` is how far spent_until is ahead of now: what is still to be paid. It is believed up to
+ * one interval or one second, whichever is longer, and a count is at most a billion (units.h): so
  * all products below fit into 52 bits.
  */
 #include "job/rate.h"
 
 #include <assert.h>
 
-/* So far pools may disagree about the time. */
+/* How far pools may disagree about the time. */
 #define DOUBT USEC_PER_SEC
 
 #define COUNT_MAX 1000000000
@@ -19,7 +19,7 @@ static int64_t divide_up(int64_t dividend, int64_t divisor)
     return dividend / divisor + (dividend % divisor != 0);
 }
 
-/* What so many starts cost, rounded up: never more are started than the rate says. */
+/* What this many starts cost, rounded up: never more are started than the rate says. */
 static usec_t cost_of(const struct units_rate *rate, int64_t starts)
 {
     return divide_up(starts * rate->period, rate->count);

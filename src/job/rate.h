@@ -5,9 +5,9 @@
  * started so far would be paid for if it had been started evenly. Each start moves it on by one
  * interval; it may be ahead of now by as much as the burst is worth. 0: nothing was started yet.
  *
- * In any stretch of time no more start than the rate gives in it, plus the burst. A moment that is
- * further ahead than starts can have brought it is not believed: the clock went back, or the rate
- * was another one. The queue then starts anew instead of standing still.
+ * In any stretch of time no more jobs start than the rate allows in it, plus the burst. A moment
+ * that is further ahead than starts can have moved it is not believed: the clock went back, or the
+ * rate was another one. The queue then starts over instead of standing still.
  */
 #ifndef JOB_RATE_H
 #define JOB_RATE_H

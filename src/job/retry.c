@@ -61,7 +61,7 @@ static usec_t delay_without_jitter(const struct retry_policy *policy, int attemp
     abort(); /* a retry policy of no known kind */
 }
 
-/* Written so that a NaN is no jitter. */
+/* Written so that NaN means no jitter. */
 static double jitter_within_bounds(double jitter)
 {
     if (!(jitter > 0))

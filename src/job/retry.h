@@ -25,8 +25,8 @@ struct retry_policy {
 extern const struct retry_policy retry_policy_default; /* exponential, 10s, 1h, 0 */
 
 /* After the failure that made `attempts` what it is (1 = the first). `unit` is uniform in [0, 1).
- * Capped at max_delay before and after the jitter, but for a list: that is taken as written. Never
- * negative, never overflows. */
+ * Capped at max_delay before and after the jitter, except for a list, which is taken as written.
+ * Never negative, never overflows. */
 usec_t retry_delay(const struct retry_policy *policy, int attempts, double unit);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * settlement.c - outcome and policy to what the store shall record.
+ * settlement.c - outcome and policy to what the store is to record.
  *
  *     worker --outcome--> settlement_decide() --settlement--> store
  *
@@ -154,7 +154,7 @@ struct settlement settlement_decide(const struct job *job, const struct outcome 
     settlement.run = outcome->run;
     settlement.run.execution = job->executions;
     settlement.run.outcome = settlement_run_outcome(settlement.kind);
-    if (settlement.run.error == NULL)
+    if (!settlement.run.error)
         settlement.run.error = outcome->error;
     return settlement;
 }
@@ -165,7 +165,7 @@ bool settlement_instead_of_run(const struct job *job, const struct job_limits *l
     assert(limits->max_stalls > 0);
     struct settlement settlement = settlement_of(job);
 
-    if (job->defect != NULL) {
+    if (job->defect) {
         fail(&settlement, REASON_INVALID_PAYLOAD);
         settlement.error = job->defect;
     } else if (job->stalls >= limits->max_stalls) {
@@ -180,8 +180,7 @@ bool settlement_instead_of_run(const struct job *job, const struct job_limits *l
 
 bool settlement_tells(const struct settlement *settlement)
 {
-    return settlement->result.data != NULL || settlement->output.data != NULL ||
-           settlement->has_progress;
+    return settlement->result.data || settlement->output.data || settlement->has_progress;
 }
 
 bool settlement_is_unstarted(const struct settlement *settlement)

@@ -1,5 +1,5 @@
 /*
- * settlement.h - outcome and policy to what the store shall record.
+ * settlement.h - outcome and policy to what the store is to record.
  *
  * The one place that decides whether a job is done, tried again or dead. A store that carries out
  * a settlement only counts and moves.
@@ -73,9 +73,8 @@ bool settlement_instead_of_run(const struct job *job, const struct job_limits *l
 /* Whether the execution left anything to keep beside its end: a result, output, progress. */
 bool settlement_tells(const struct settlement *settlement);
 
-/* Whether the job is given back, or set aside, by who never started it. Then nothing can have
- * happened: the token is enough, also after the lease has ended, and nobody has to count a stall.
- */
+/* Whether the job is given back, or set aside, by somebody who never started it. Then nothing can
+ * have happened: the token is enough, even after the lease has ended, and no stall is counted. */
 bool settlement_is_unstarted(const struct settlement *settlement);
 
 /* Where a job waits that is given back. */

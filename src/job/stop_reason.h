@@ -9,8 +9,8 @@
  *   company      worker/resident.c, for another job of the program released
  *   stopped      master/pulse.c: SIGSTOP had stopped the worker    failed
  *
- * The dispatcher says it to workers (struct halt), workers to what they run, and the master says of
- * a worker that it killed for which reason it did.
+ * The dispatcher tells workers (struct halt), workers tell what they run, and the master says why
+ * it killed a worker.
  */
 #ifndef JOB_STOP_REASON_H
 #define JOB_STOP_REASON_H

@@ -39,7 +39,7 @@ const char *why_code_name(enum why_code code)
 
 static bool is_heard_of(const struct why_facts *facts, const char *pool)
 {
-    for (size_t i = 0; pool != NULL && i < facts->pool_count; i++) {
+    for (size_t i = 0; pool && i < facts->pool_count; i++) {
         const struct why_pool *seen = &facts->pools[i];
 
         if (strcmp(seen->name, pool) == 0)
@@ -87,7 +87,7 @@ static bool find_start_failure(const struct why_facts *facts, struct why *why)
 
         if (!may_run(pool))
             continue;
-        if (pool->start_error == NULL)
+        if (!pool->start_error)
             return false;
         why->error = pool->start_error;
         why->since = pool->start_since;
@@ -104,7 +104,7 @@ static bool cannot_start(const struct why_facts *facts, struct why *why)
 
     if (!find_start_failure(facts, why) && job->aside != ASIDE_CANNOT_START)
         return false;
-    if (why->error == NULL)
+    if (!why->error)
         why->error = job->last_error;
     if (job->aside == ASIDE_CANNOT_START)
         why->since = job->aside_since;
@@ -236,7 +236,7 @@ void why_json_add(struct json_writer *json, const char *name, const struct why *
 {
     char id[UUID_TEXT_SIZE];
 
-    if (why == NULL) {
+    if (!why) {
         json_write_null(json, name);
         return;
     }

@@ -15,8 +15,8 @@
  *   pool_silent   runs, but its pool has not been heard of
  *   ended         has ended
  *
- * The first that applies, in the order of the table, but that what runs and what has ended is known
- * by its state. Whoever asks gathers the facts: client/why_look.h.
+ * The first that applies, in the order of the table; whether a job runs or has ended is known by
+ * its state. Whoever asks gathers the facts: client/why_look.h.
  */
 #ifndef JOB_WHY_H
 #define JOB_WHY_H
@@ -74,7 +74,7 @@ struct why_facts {
     size_t running_count;
     usec_t spent_until; /* of its queue's rate: rate.h */
     size_t before;      /* ready jobs before it, counted to WHY_BEFORE_MAX */
-    /* So many of its queue have been done lately, in so much time. */
+    /* How many of its queue have been done lately, and in how much time. */
     int64_t done;
     usec_t done_in;
 };

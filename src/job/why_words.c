@@ -60,8 +60,7 @@ static void tell_paused(const struct why_facts *facts, struct why *why)
     char ago[UNITS_TEXT_SIZE];
 
     snprintf(why->text, sizeof why->text, "queue %s was paused %s ago%s%s", facts->job->queue,
-             span(why->since, facts->now, ago), why->by != NULL ? " by " : "",
-             why->by != NULL ? why->by : "");
+             span(why->since, facts->now, ago), why->by ? " by " : "", why->by ? why->by : "");
     snprintf(why->help, sizeof why->help, "thctl resume %s serves it again", facts->job->queue);
 }
 
@@ -101,7 +100,7 @@ static void tell_no_handler(const struct why_facts *facts, struct why *why)
 
 static void tell_cannot_start(const struct why_facts *facts, struct why *why)
 {
-    const struct bytes line = text_last_line(why->error != NULL ? why->error : "");
+    const struct bytes line = text_last_line(why->error ? why->error : "");
     const size_t shown = line.length < ERROR_SHOWN ? line.length : ERROR_SHOWN;
     char in[UNITS_TEXT_SIZE];
     int end = snprintf(why->text, sizeof why->text, "its handler cannot be started: %.*s",
@@ -111,7 +110,7 @@ static void tell_cannot_start(const struct why_facts *facts, struct why *why)
         snprintf(why->text + end, sizeof why->text - (size_t)end, "; tried again in %s",
                  span(facts->now, why->until, in));
     snprintf(why->help, sizeof why->help,
-             "mend the handler of %s; its jobs wait meanwhile, and nothing is counted",
+             "fix the handler of %s; its jobs wait meanwhile, and nothing is counted",
              facts->job->type);
 }
 
@@ -165,7 +164,7 @@ static void tell_running(const struct why_facts *facts, struct why *why)
     char lasts[UNITS_TEXT_SIZE];
 
     snprintf(why->text, sizeof why->text, "it has been running for %s, in pool %s",
-             span(why->since, facts->now, lasts), why->pool != NULL ? why->pool : "?");
+             span(why->since, facts->now, lasts), why->pool ? why->pool : "?");
 }
 
 static void tell_pool_silent(const struct why_facts *facts, struct why *why)
@@ -176,12 +175,12 @@ static void tell_pool_silent(const struct why_facts *facts, struct why *why)
         snprintf(why->text, sizeof why->text,
                  "pool %s, which runs it, has not been heard of: its lease ends in %s, then it is "
                  "ready again",
-                 why->pool != NULL ? why->pool : "?", span(facts->now, why->until, in));
+                 why->pool ? why->pool : "?", span(facts->now, why->until, in));
     else
         snprintf(why->text, sizeof why->text,
                  "pool %s, which ran it, is silent and its lease is over: a pool that serves queue "
                  "%s takes it back",
-                 why->pool != NULL ? why->pool : "?", facts->job->queue);
+                 why->pool ? why->pool : "?", facts->job->queue);
     snprintf(why->help, sizeof why->help, "see thctl pools, and whether that machine is up");
 }
 
@@ -192,8 +191,8 @@ static void tell_ended(const struct why_facts *facts, struct why *why)
     char ago[UNITS_TEXT_SIZE];
 
     snprintf(why->text, sizeof why->text, "it ended %s ago: %s%s%s%s",
-             span(why->since, facts->now, ago), job_state_name(job->state),
-             reason != NULL ? " (" : "", reason != NULL ? reason : "", reason != NULL ? ")" : "");
+             span(why->since, facts->now, ago), job_state_name(job->state), reason ? " (" : "",
+             reason ? reason : "", reason ? ")" : "");
     if (job->state == JOB_DEAD)
         snprintf(why->help, sizeof why->help, "thctl retry runs it again");
 }

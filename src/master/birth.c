@@ -35,7 +35,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LAST_WORDS USEC_PER_SEC /* how long a process that ends waits for its log to get away */
+#define LAST_WORDS USEC_PER_SEC /* how long a process that ends waits for its log to be written */
 
 /* ---- in the child ---- */
 
@@ -162,7 +162,7 @@ static _Noreturn void live(struct this_pool *pool, struct process *process, cons
 
     loop_close(&pool->loop); /* what is the child's of it; the master's own is not touched */
     const bool closed = close_others(process, &err);
-    /* Anew: lines that the master has not got away yet are its own. Not before: the log has a
+    /* Again: lines that the master has not written yet are its own. Not before this: the log has a
      * descriptor. */
     this_pool_open_log(pool, process->name);
     if (!closed || !begin(pool, process, role, &err))

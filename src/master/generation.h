@@ -29,7 +29,7 @@ struct generation {
     int tasks[2];                    /* owned: the dispatcher's end, the workers' end */
 };
 
-/* Takes the config over if it works, and leaves it empty then. One user: the caller. At most so
+/* Takes the config over if it works, and leaves it empty then. One user: the caller. At most this
  * many jobs are held. */
 bool generation_new(struct config *config, size_t holds, struct generation **generation_out,
                     struct error *err) MUST_CHECK;

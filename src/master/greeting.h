@@ -11,7 +11,7 @@ struct this_pool;
 /* Only where the log is one for people. */
 void greeting_print(const struct this_pool *pool);
 
-/* Before a drain: for how many jobs it waits, if for any, and how not to. */
+/* Before a drain: how many jobs it waits for, if any, and how to end at once. */
 void greeting_print_drain(const struct this_pool *pool, size_t running);
 
 #endif

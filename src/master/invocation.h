@@ -17,8 +17,8 @@ struct invocation {
     const char *wiped; /* in argv: where the store's URL was typed, before it was wiped; or NULL */
 };
 
-/* The file behind argv[0], found as a shell does: in `folders`, with ':' between, unless it has a
- * '/'. Freed by the caller. */
+/* The file that argv[0] names, found as a shell does: in `folders`, with ':' between, unless it has
+ * a '/'. Freed by the caller. */
 bool invocation_find(const char *name, const char *folders, char **path_out,
                      struct error *err) MUST_CHECK;
 

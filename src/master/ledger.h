@@ -11,8 +11,8 @@
  * The dispatcher hears of an end only when it is cleared: a job must never be given back while a
  * process of it lives.
  *
- * There is no queue of messages: what is to be told is compared with what was told. So a dispatcher
- * that starts anew is told exactly what holds by then, and one that is busy holds nobody up.
+ * There is no queue of messages: what the dispatcher should know is compared with what it has been
+ * told. So a new dispatcher is told exactly what holds by then, and a busy one holds nobody up.
  */
 #ifndef MASTER_LEDGER_H
 #define MASTER_LEDGER_H
@@ -53,7 +53,8 @@ void ledger_note_end(struct ledger *ledger, uint32_t serial, const struct worker
 /* Nothing is left alive of any worker that has ended. */
 void ledger_clear(struct ledger *ledger);
 
-/* Of a worker that was never there, too. The result ring that nobody needs any more; 0: none. */
+/* For a worker that was never there, too. Returns the result ring that nobody needs any more; 0:
+ * none. */
 int ledger_settle(struct ledger *ledger, uint32_t serial);
 
 /* Tells the dispatcher all that it does not know yet: every worker that was started, then every one

@@ -6,8 +6,9 @@
  *                                              --> upgrade.c    a new thd in our place
  *
  *     children.c: who runs,
- *     and who is started anew ----> events     --> pulse.c      who hangs
- *                                              --> overrun.c    who is for too long inside a plugin
+ *     and who is restarted -------> events     --> pulse.c      who hangs
+ *                                              --> overrun.c    who has been inside a plugin too
+ * long
  *                                              --> clearing.c   what dead workers left behind
  *                                              --> shutdown.c, reload.c, upgrade.c
  *
@@ -237,7 +238,7 @@ static const struct {
 static void act_on_signal(void *context, int number)
 {
     if (number == SIGINT || number == SIGQUIT)
-        log_say("\n"); /* behind the ^C that a terminal shows */
+        log_say("\n"); /* after the ^C that a terminal shows */
     for (size_t i = 0; i < COUNT_OF(signals); i++) {
         if (signals[i].number == number)
             signals[i].act(context, signals[i].name);

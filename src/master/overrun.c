@@ -1,5 +1,5 @@
 /*
- * overrun.c - ends what is for too long inside a plugin.
+ * overrun.c - ends what has been inside a plugin for too long.
  *
  * Invariants:
  *   - A run is sent TERM once, and KILL only after it had kill_grace to return; one whose lease is

@@ -1,5 +1,5 @@
 /*
- * overrun.h - ends what is for too long inside a plugin.
+ * overrun.h - ends what has been inside a plugin for too long.
  *
  * A worker enforces limits on the commands that it runs, but while a function of a plugin runs it
  * does nothing else. It leaves a mark on the scoreboard; the master looks at the marks, and sends
@@ -42,10 +42,10 @@ struct overrun_facts {
     usec_t now;
 };
 
-/* Whether the run shall stop. */
+/* Whether the run has to stop. */
 enum stop_reason overrun_reason(const struct overrun_facts *facts);
 
-/* How long one that shall stop may take to return. */
+/* How long one that has to stop may take to return. */
 usec_t overrun_grace(const struct overrun_facts *facts, const struct pool_config *pool);
 
 /* Whether what was sent to it is what it ended by: it may have died by itself just before. */

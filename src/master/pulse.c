@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #define INTERVAL   (10 * USEC_PER_SEC)
-#define LATE       USEC_PER_SEC         /* who comes so late was away */
+#define LATE       USEC_PER_SEC         /* if we come this late, we were away */
 #define SILENT_MAX (60 * USEC_PER_SEC)  /* every call of a store ends long before that */
 #define START_MAX  (600 * USEC_PER_SEC) /* to open the store, which may have to be migrated */
 #define STOPPED_LIMIT                                                                              \

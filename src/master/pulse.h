@@ -6,11 +6,11 @@
  *     silent      every process is asked for a sign of life now and then, and its loop answers.
  *                 One that owes an answer for too long is killed. A worker inside a plugin cannot
  *                 answer: overrun.c looks after that
- *
  *     deaf        a worker that starts nothing while jobs wait, as the dispatcher sees: killed
  *
- * Who was killed is started anew like any other that died: without the dispatcher no job would run,
- * without the heartbeater all leases would end, without a scheduler none would become due.
+ * A process that was killed is replaced like any other that died: without the dispatcher no job
+ * would run, without the heartbeater all leases would end, without a scheduler none would become
+ * due.
  *
  * Time in which the master itself was stopped, or the machine slept, is counted against nobody.
  */

@@ -1,5 +1,5 @@
 /*
- * rejection.c - a config that is refused, told to the log.
+ * rejection.c - a refused config, in the log.
  */
 #include "master/rejection.h"
 

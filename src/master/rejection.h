@@ -1,5 +1,5 @@
 /*
- * rejection.h - a config that is refused, told to the log: an event for each place.
+ * rejection.h - a refused config, in the log: an event for each place.
  */
 #ifndef MASTER_REJECTION_H
 #define MASTER_REJECTION_H

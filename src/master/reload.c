@@ -105,7 +105,7 @@ static bool is_service(const struct seat *seat)
     return seat->role != ROLE_WORKER;
 }
 
-/* Whether there is whom the newest config wants there, and nobody else. */
+/* Whether the seat has the process that the newest config wants there, and no other. */
 static bool is_up_to_date(const struct seat *seat)
 {
     if (!seat_is_wanted(seat))
@@ -113,7 +113,7 @@ static bool is_up_to_date(const struct seat *seat)
     return seat->pid != 0 && seat_is_current(seat) && seat->is_ready;
 }
 
-/* Towards that. One that is not ready yet is waited for. */
+/* One step towards that. A process that is not ready yet is waited for. */
 static void replace(struct seat *seat)
 {
     if (seat->pid == 0)

@@ -8,11 +8,11 @@
  *         --> config_reloaded
  *
  * What has to be done is not remembered but seen: a seat is up to date or not. So whatever dies,
- * starts or is told anew meanwhile, the next look finds the rest. A worker with a long job holds
+ * starts or is told again meanwhile, the next look finds the rest. A worker with a long job holds
  * nobody up.
  *
- * A config that comes while one is being taken over is checked at once and waits its turn, and only
- * the last one that came: however often HUP is sent, jobs go on.
+ * A config that comes while one is being taken over is checked at once and waits its turn; of
+ * several only the last one counts. However often HUP is sent, jobs go on.
  */
 #ifndef MASTER_RELOAD_H
 #define MASTER_RELOAD_H
@@ -43,7 +43,7 @@ void reload_ask(struct reload *reload);
 /* Goes on as far as nobody has to be waited for: after every start and every end of a process. */
 void reload_continue(struct reload *reload);
 
-/* Whether a pool with `seats` for workers, of which each may have so many jobs at a time, may go
+/* Whether a pool with `seats` for workers, each of which may have this many jobs at a time, may go
  * from one config to the other while it runs. */
 bool reload_is_possible(const struct config *from, const struct config *to, int seats, size_t jobs,
                         struct error *err) MUST_CHECK;

@@ -11,7 +11,7 @@
 
 #define RESTART_DELAY_MIN (100 * USEC_PER_MSEC)
 #define RESTART_DELAY_MAX (30 * USEC_PER_SEC)
-#define RESTART_LIFE      (10 * USEC_PER_SEC) /* who lived so long has proved that it can */
+#define RESTART_LIFE      (10 * USEC_PER_SEC) /* whoever lived this long has proved that it can */
 
 /* What one place in the process tree has seen. Zeroed: nothing yet. */
 struct restart {
@@ -27,7 +27,7 @@ struct death {
     bool was_recycled; /* a worker that ended by itself */
 };
 
-/* How long to wait, 0 being not at all, and notes the death. */
+/* Notes the death, and returns how long to wait; 0: not at all. */
 usec_t restart_delay(struct restart *restart, const struct death *death);
 
 #endif

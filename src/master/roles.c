@@ -12,7 +12,7 @@
 #include "worker/worker.h"
 
 #define WORKERS_MAX  1024 /* as pool.num_workers has it */
-#define WORKERS_MORE 16   /* a small pool may grow by so many, a large one to twice its size */
+#define WORKERS_MORE 16   /* a small pool may grow by this many, a large one to twice its size */
 
 #define HOLDS_MIN        2048 /* jobs held beside those of the workers */
 #define HOLDS_PER_WORKER 4
@@ -20,7 +20,7 @@
 #define HOLDS_MAX ((size_t)1 << 20) /* as the lease table has it */
 
 #define JOBS_MAX  1000 /* as handlers.X.concurrency has it */
-#define JOBS_MORE 64   /* a resident may come to have so many, or twice as many as it had */
+#define JOBS_MORE 64   /* a resident may come to have this many, or twice as many as it had */
 
 #define RINGS_MIN  16 /* beside one for each worker */
 #define RINGS_MORE 64 /* or as many again, up to this */

@@ -40,11 +40,11 @@ int roles_instances(enum role_id id, const struct config *config);
 /* How many there may be after a reload, in a pool that was started with this config. */
 int roles_seats(enum role_id id, const struct config *config);
 
-/* How many jobs such a pool holds at most: so many are handed out ahead of workers that are quick,
- * and as many again wait to be settled. */
+/* How many jobs such a pool holds at most: those handed out ahead of quick workers, and as many
+ * again that wait to be settled. */
 size_t roles_holds(const struct config *config);
 
-/* How many jobs a worker may have at a time in such a pool, also after a reload. */
+/* How many jobs a worker may have at a time in such a pool, even after a reload. */
 size_t roles_jobs(const struct config *config);
 
 /* How many result rings workers can need: those that live, and those that ended a moment ago. */

@@ -20,7 +20,7 @@
 #include <assert.h>
 #include <sys/wait.h>
 
-#define STOP_PATIENCE        (5 * USEC_PER_SEC) /* behind kill_grace */
+#define STOP_PATIENCE        (5 * USEC_PER_SEC) /* after kill_grace */
 #define OTHERS_PATIENCE      (2 * USEC_PER_SEC)
 #define HEARTBEATER_PATIENCE (5 * USEC_PER_SEC)
 

@@ -63,7 +63,7 @@ void this_pool_open_log(const struct this_pool *pool, const char *process)
 /* What the config may say and this thd does not do, and who else may change what it says. */
 static void warn_of_gaps(const struct config *config)
 {
-    if (config->exposed != NULL)
+    if (config->exposed)
         log_warning("config_exposed", "path=%s reason=%s", config->exposed,
                     "others may write it, and so decide what this pool runs");
     if (config->has_http)
@@ -76,7 +76,7 @@ static void warn_of_gaps(const struct config *config)
 /* Where several backends are named, the wrong one may be meant. */
 static void tell_backend(const struct master_options *options)
 {
-    if (options->backend_passed_over != NULL)
+    if (options->backend_passed_over)
         log_warning("backend_chosen", "backend=%s from=%s not_used=%s", options->backend_shown,
                     options->backend_source, options->backend_passed_over);
 }

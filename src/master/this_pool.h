@@ -75,7 +75,7 @@ bool this_pool_raise_limits(const struct this_pool *pool, int workers,
 /* To systemd: the pool is as it should be. */
 void this_pool_tell_running(const struct this_pool *pool);
 
-/* The log of a process of the pool, anew. */
+/* Opens the log again, for a process of the pool. */
 void this_pool_open_log(const struct this_pool *pool, const char *process);
 
 #endif

@@ -165,7 +165,7 @@ static void give_way(struct upgrade *upgrade)
         shutdown_ask(upgrade->shutdown, "upgrade");
 }
 
-/* One that closes its end without a word ends, or is no thd. */
+/* One that closes its end without a word ends, or is not thd. */
 static void hear(void *context, unsigned events)
 {
     struct upgrade *upgrade = context;

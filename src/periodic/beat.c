@@ -9,7 +9,7 @@
  *   - A lease is confirmed as of the moment before the request was sent. The store counts from
  *     later on, so the run is stopped before the lease can end, however long the answer takes.
  *   - A refusal is passed on within the beat that saw it, and said once.
- *   - What was told to the store is remembered only when it has answered.
+ *   - What the store was told counts as told only when it has answered.
  *   - Between two beats nothing is asked or told unless somebody watches, and has something to see.
  */
 #include "periodic/beat.h"

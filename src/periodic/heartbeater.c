@@ -2,8 +2,8 @@
  * heartbeater.c - `thd: heartbeater`: keeps this pool and its leases alive.
  *
  * Woken every min(pool.heartbeat_interval, lease / 3), and more often while the store is away. Its
- * first beat comes while the others are still starting, so that people who look would see none of
- * them: the second one follows soon.
+ * first beat comes while the others are still starting, and people who look would see none of them:
+ * so the second one follows soon.
  *
  * While somebody watches the pool or one of its jobs, which the answers to its beats say, it looks
  * between two of them what there is to see, and tells the store if there is something new.

@@ -8,7 +8,7 @@
 #include "config/config.h"
 #include "job/lease.h"
 
-/* Names are plain: JSON makes one byte of each of theirs. */
+/* Names are plain: each byte of one is one byte of JSON. */
 #define ITEM_MAX (JOB_NAME_MAX + 192)
 
 size_t offer_limit(const struct config *config)
@@ -34,9 +34,9 @@ static void write_queue(struct json_writer *json, const struct queue_config *que
 
 static const char *kind_of(const struct handler_config *handler)
 {
-    if (handler->plugin != NULL)
+    if (handler->plugin)
         return "plugin";
-    return handler->resident.argv != NULL ? "resident" : "command";
+    return handler->resident.argv ? "resident" : "command";
 }
 
 static void write_handler(struct json_writer *json, const struct config *config,

@@ -6,8 +6,8 @@
  *     "queues":[{"name":"mail","weight":3,"max_running":10,"rate":"100/s"}, ...],
  *     "handlers":[{"pattern":"email:*","kind":"command","max_attempts":4,"timeout_ms":30000}, ...]
  *
- * A limit that is not set is null. Attempts and timeout are those that a job gets which says
- * nothing itself.
+ * A limit that is not set is null. Attempts and timeout are those of a job that says nothing
+ * itself.
  */
 #ifndef PERIODIC_OFFER_H
 #define PERIODIC_OFFER_H
@@ -17,7 +17,7 @@
 struct config;
 struct json_writer;
 
-/* How long it gets at most. */
+/* How long it can get. */
 size_t offer_limit(const struct config *config);
 
 /* Three members of the object that is being written. */

@@ -6,10 +6,10 @@
  *   what fails                         what happens
  *   the schema or the URL is wrong     exit, PROCESS_UNUSABLE
  *   the store is away                  the handle is closed; a new one is tried until it is back
- *   anything else                      exit, PROCESS_FAILED: the master starts the process anew
+ *   anything else                      exit, PROCESS_FAILED: the master starts the process again
  *
  * The handle is closed because the store that comes back may be another one: a file that was
- * replaced is seen only by who opens it again.
+ * replaced is seen only by opening it again.
  */
 #include "periodic/periodic.h"
 
@@ -158,7 +158,7 @@ static void make_pass(struct runner *runner)
     usec_t next = started;
     struct error err;
 
-    /* Also those that fail: the master takes a process that makes none for one that hangs. */
+    /* Those that fail count, too: USR1 shows that the process is at work. */
     runner->passes++;
     scoreboard_count(runner->process->scoreboard, runner->process->slot, runner->passes);
     if (!open_store(runner, &err))
@@ -184,7 +184,7 @@ static void wake(void *context)
         make_pass(runner);
 }
 
-/* A store that is away gets one try. Where we have never been, nothing of us is left. */
+/* A store that is away gets one try. If it was never open, there is nothing to remove. */
 static int leave(struct runner *runner)
 {
     const struct periodic *periodic = runner->periodic;

@@ -4,8 +4,8 @@
  *
  * Everything here may be done by several pools at once, and is done by whoever comes first. A pass
  * goes on for a bounded time, in batches, so that neither the other writers nor the master's orders
- * wait for it. What it has left it goes on with at once; and while much has to be removed it comes
- * back soon, so that what is kept stays near to what the retention says.
+ * wait for it. If it has left something, the next pass comes at once; and while much has to be
+ * removed it comes soon, so that what is kept stays close to what retention says.
  */
 #include "periodic/reap.h"
 

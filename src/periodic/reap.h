@@ -14,7 +14,7 @@ struct retention_config;
 /* What one pass knows of the one before. */
 struct reap_rhythm {
     usec_t last_at;   /* on clock_boot(); 0: there was none */
-    usec_t pass_time; /* after so long a pass leaves the rest to the next one */
+    usec_t pass_time; /* after this long a pass leaves the rest to the next one */
 };
 
 #define REAP_PASS_TIME (500 * USEC_PER_MSEC)
@@ -23,11 +23,11 @@ struct reap_rhythm {
 bool reap_pass(struct store *store, const struct config *config, struct reap_rhythm *rhythm,
                usec_t *next_out, struct error *err) MUST_CHECK;
 
-/* How long to wait after a pass that removed so many, so that no more than a small share of
- * done_max ends meanwhile, if jobs go on to end as fast; at most the interval. */
+/* How long to wait after a pass that removed this many, so that no more than a small share of
+ * done_max ends meanwhile if jobs go on ending as fast; at most the interval. */
 usec_t reap_pause(size_t pruned, usec_t since_last, size_t done_max, usec_t interval);
 
-/* Whether so many ended jobs are worth a pass before its time. */
+/* Whether this many ended jobs are worth an early pass. */
 bool reap_is_wanted(int64_t ended, size_t done_max);
 
 /* What the config says about ended jobs, as the store wants it. */

@@ -20,7 +20,7 @@ struct reaper {
     int64_t ended; /* by them since the last pass, about */
 };
 
-/* A worker that was replaced begins anew, and what its last jobs were is not missed. */
+/* A worker that was replaced starts from 0, and its last jobs are not missed. */
 static void look_at_workers(struct reaper *reaper)
 {
     const struct scoreboard *board = reaper->process->scoreboard;

@@ -24,7 +24,7 @@ struct running {
 
 void running_done(struct running *running);
 
-/* Looks anew, always at the same two. */
+/* Looks again, always at the same two. */
 bool running_read(struct running *running, const struct scoreboard *board,
                   const struct lease_table *leases, struct error *err) MUST_CHECK;
 

@@ -1,5 +1,6 @@
 /*
- * scheduler.c - `thd: scheduler`: scheduled jobs become ready when they are due, cron entries jobs.
+ * scheduler.c - `thd: scheduler`: scheduled jobs become ready when they are due, and cron entries
+ * become jobs.
  *
  * Woken when the next job or cron entry is due, and once a second: it hears of no enqueue.
  */

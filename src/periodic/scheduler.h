@@ -1,5 +1,6 @@
 /*
- * scheduler.h - `thd: scheduler`: scheduled jobs become ready when they are due, cron entries jobs.
+ * scheduler.h - `thd: scheduler`: scheduled jobs become ready when they are due, and cron entries
+ * become jobs.
  */
 #ifndef PERIODIC_SCHEDULER_H
 #define PERIODIC_SCHEDULER_H

@@ -11,7 +11,7 @@
  *
  * The job of a worker that runs several is the one that it has had longest. What is absent is null;
  * offer.h has heartbeat_ms, queues and handlers. It is in the store with each beat, for `thctl
- * pools` and its like.
+ * pools` and the like.
  */
 #ifndef PERIODIC_STATUS_H
 #define PERIODIC_STATUS_H
@@ -23,7 +23,7 @@ struct config;
 struct slot;
 struct start_board;
 
-/* How long it gets at most. */
+/* How long it can get. */
 size_t status_limit(const struct config *config, size_t slot_count);
 
 /* Slots in SLOT_EMPTY are left out. The board is that of the config; NULL: nothing is known. */

@@ -31,7 +31,7 @@ static struct route_keys keys_of(const struct route *route, const char *key)
     return (struct route_keys){{up_to[0], up_to[1], up_to[2], key, NULL}};
 }
 
-/* What stands under `queues:` or `handlers:` and reads much the same. */
+/* A name under `queues:` or `handlers:` that reads much the same. */
 static const char *queue_hint(const struct precheck *precheck, const char *word)
 {
     const char *names[64];

@@ -8,11 +8,11 @@
 #include "precheck/precheck.h"
 
 /* The name of what is concerned, such as handlers.x.cwd, is put before the sentence. `keys` lead to
- * it, as config_place() wants them. A pool would not work so. */
+ * it, as config_place() wants them. A pool would not work like this. */
 void finding_error(const struct precheck *precheck, const char *const *keys, const char *format,
                    ...) PRINTF_LIKE(3, 4);
 
-/* It may work, but hardly as it was meant. */
+/* It may work, but hardly as intended. */
 void finding_warning(const struct precheck *precheck, const char *const *keys, const char *format,
                      ...) PRINTF_LIKE(3, 4);
 

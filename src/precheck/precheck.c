@@ -45,7 +45,7 @@ static void check_sections(const struct precheck *precheck)
     static const char *const all[] = {NULL};
     const struct config *config = precheck->config;
 
-    if (config->exposed != NULL)
+    if (config->exposed)
         finding_warning(precheck, all,
                         "others may write %s, and so decide what this pool runs: take their right "
                         "to do so (chmod, chown)",
@@ -71,7 +71,7 @@ static void refuse_store(const struct precheck *precheck, const struct error *er
 
 static void tell_backend(const struct precheck *precheck)
 {
-    if (precheck->backend->passed_over != NULL)
+    if (precheck->backend->passed_over)
         output_remark("thd: the backend is %s of %s, not %s", precheck->backend->shown,
                       backend_source_name(precheck->backend->source, precheck->config),
                       precheck->backend->passed_over);

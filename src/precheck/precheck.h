@@ -2,7 +2,7 @@
  * precheck.h - thd --check: would a pool with this config work here?
  *
  * Looks at what only a start would show: users, folders, programs, plugins, residents, schemas, the
- * backend, and where jobs go that the config itself brings. No job is run, and nothing of ours is
+ * backend, and where the jobs go that the config itself brings. No job is run, and nothing is
  * created or changed; residents are started, and ended when they read.
  */
 #ifndef PRECHECK_PRECHECK_H

@@ -44,7 +44,7 @@ static bool is_usable(const struct store_schema *schema)
     return schema->version > 0 && schema->usable_from <= schema->newest;
 }
 
-/* What the pool would make or migrate at its start is no problem of the config. */
+/* What the pool would create or migrate when it starts is not a problem of the config. */
 static bool open_store(const struct precheck *precheck, struct store_sight *sight,
                        struct error *err)
 {

@@ -11,9 +11,8 @@
 struct error;
 
 struct store_sight {
-    const char *remark; /* for people: " (will be created)" or "" */
-    struct offers
-        offers; /* of the live pools, but for those whose place the checked config takes */
+    const char *remark;   /* for people: " (will be created)" or "" */
+    struct offers offers; /* of the live pools, except those whose place the checked config takes */
 };
 
 /* False when the backend does not answer, or cannot be used. Nothing is created. */

@@ -39,7 +39,7 @@ static bool list_groups(struct arena *arena, struct account *account, struct err
     return true;
 }
 
-/* A container may run as a number that no file has heard of. */
+/* A container may run as a number that no file knows. */
 static bool find_self(struct arena *arena, char *text, struct account *account_out,
                       struct error *err)
 {
@@ -71,7 +71,7 @@ bool account_find(const char *name, struct arena *arena, struct account *account
         return error_set(err, TH_E_INVALID, "there is no user %s", name);
     *account_out = (struct account){0};
     take_entry(found, arena, account_out);
-    /* Without root nobody else can be become, and ourselves we are. */
+    /* Without root we cannot become anybody else, and we are ourselves already. */
     account_out->is_self = geteuid() != 0 && account_out->uid == geteuid();
     if (arena->failed)
         return error_no_memory(err);

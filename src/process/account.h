@@ -26,8 +26,8 @@ struct account {
 bool account_find(const char *name, struct arena *arena, struct account *account_out,
                   struct error *err) MUST_CHECK;
 
-/* What an attempt says that is made as that user, in a child process: 0, or errno for why not. An
- * attempt changes nothing; it returns 0, or errno. */
+/* Makes an attempt as that user, in a child process, and returns what it returned: 0, or errno for
+ * why not. The attempt must change nothing. */
 int account_try(const struct account *account, int (*attempt)(const char *path), const char *path);
 
 #endif

@@ -32,7 +32,7 @@ union control {
 /* What recvmsg() left behind. */
 struct arrival {
     struct stamp stamp;
-    size_t length; /* of the whole datagram, also where it did not fit */
+    size_t length; /* of the whole datagram, even if it did not fit */
     int flags;
     int fd;
     unsigned char texts[TEXTS_MAX];
@@ -190,7 +190,7 @@ static void copy_texts(const struct stamp *stamp, const unsigned char *next, str
 
 static bool refuse(const struct letter *letter, size_t length, struct error *err)
 {
-    return error_set(err, TH_E_INTERNAL, "a message of %zu bytes that is no %s", length,
+    return error_set(err, TH_E_INTERNAL, "a message of %zu bytes that is not %s", length,
                      kind_names[letter->kind]);
 }
 

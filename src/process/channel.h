@@ -1,8 +1,7 @@
 /*
  * channel.h - one letter over a socket pair: whole or not at all, and never taken for another.
  *
- *     stamp: kind, sizes | head: a struct | texts, one behind the other       and perhaps a
- * descriptor
+ *     stamp: kind, sizes | head: a struct | texts, one after the other       perhaps a descriptor
  *
  * The structs of message.h travel in letters. Whoever receives says what it expects; a letter of
  * another kind, or whose sizes do not add up, is refused: a worker may send what it likes.
@@ -40,7 +39,7 @@ struct letter {
 enum delivery channel_send(int socket, const struct letter *letter, struct error *err);
 
 /* Kind, sizes and takes_fd are what is expected; head, texts and fd are filled in. Texts are copied
- * into the arena, with a NUL behind each, and `fd` is the caller's. */
+ * into the arena, each followed by a NUL, and `fd` is the caller's. */
 enum delivery channel_receive(int socket, struct arena *arena, struct letter *letter,
                               struct error *err);
 

@@ -78,7 +78,8 @@ static unsigned raw_state_of(uint64_t word)
     return (unsigned)(word >> WORKER_BITS) & STATE_MASK;
 }
 
-/* What is none of our states was written by a worker gone wrong: nobody can start it either. */
+/* A state that is not one of ours was written by a worker gone wrong: nobody can start it
+ * either. */
 static enum hold_state state_of(uint64_t word)
 {
     const unsigned state = raw_state_of(word);
@@ -91,7 +92,7 @@ static uint32_t worker_of(uint64_t word)
     return (uint32_t)word & WORKER_MAX;
 }
 
-/* What an entry shows until its next generation is published; no wild write is likely to. */
+/* What an entry shows until its next generation is published; a wild write is unlikely to. */
 static uint64_t unpublished(uint32_t generation)
 {
     return make_word(generation - 1, HOLD_REVOKED, WORKER_MAX);
@@ -116,7 +117,7 @@ static bool is_held_by_flags(const struct lease_table *table, struct hold hold)
     return flags >> 32 == hold.generation && (flags & LEASE_HELD);
 }
 
-/* What workers cannot see is not asked for where the word is as it should be. */
+/* Where the word is as it should be, what workers cannot see is not looked at. */
 static bool is_held(const struct lease_table *table, struct hold hold)
 {
     return lease_table_state(table, hold, NULL) != HOLD_FREE;
@@ -268,7 +269,7 @@ bool lease_table_hand(struct lease_table *table, const struct held_lease *lease,
     /* One whose dispatcher died before it was published looks held, and so may its word. */
     atomic_store(&table->secrets[entry].flags, (uint64_t)before << 32);
     atomic_store(&table->words[entry], unpublished(generation));
-    /* Nobody shall see anything of the new lease while the flags are still those of the old one. */
+    /* Nobody may see anything of the new lease while the flags are still those of the old one. */
     atomic_thread_fence(memory_order_release);
     table->secrets[entry].lease = *lease;
     atomic_store(&table->secrets[entry].flags, (uint64_t)generation << 32 | LEASE_HELD);

@@ -225,7 +225,7 @@ static void call_watches(struct loop *loop)
     loop->event_count = 0;
 }
 
-/* One look at the clock: a timer that sets itself anew is called in a later step. */
+/* One look at the clock: a timer that sets itself again is called in a later step. */
 static void call_timers(struct loop *loop)
 {
     if (!loop->timers)

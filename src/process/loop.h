@@ -2,7 +2,7 @@
  * loop.h - file descriptors, timers, signals: all that wakes a process.
  *
  * A watch or a timer lies in the struct of its owner, is zeroed before its first use, and stays
- * where it is until it is taken off. Callbacks may watch, unwatch, set and clear anything, also
+ * where it is until it is taken off. Callbacks may watch, unwatch, set and clear anything, even
  * themselves: what was taken off is not called any more, not even for what came before.
  */
 #ifndef PROCESS_LOOP_H

@@ -9,7 +9,7 @@
  *
  * All sockets are SOCK_SEQPACKET pairs: a message is whole or not there, and an end that closes is
  * seen. They are close-on-exec and do not block. Both ends run the same binary, so a message is the
- * struct itself with its texts behind it.
+ * struct itself, followed by its texts.
  */
 #ifndef PROCESS_MESSAGE_H
 #define PROCESS_MESSAGE_H
@@ -54,7 +54,7 @@ enum order_kind {
 /* How a worker ended. */
 struct worker_end {
     int status;                  /* as waitpid() has it */
-    uint32_t plugin;             /* that it was inside of, as config/plugin_id.h counts; 0: none */
+    uint32_t plugin;             /* that it was inside, as config/plugin_id.h counts; 0: none */
     enum stop_reason killed_for; /* by the master; STOP_NONE: it was not */
     struct hold killed_hold; /* the run that it was killed for; it may have just begun another */
     struct hold hold;        /* what it ran, by its own word; HOLD_NONE: nothing */
@@ -131,7 +131,7 @@ struct result {
  * A result is looked at first and taken off when it has been settled: a dispatcher that dies in
  * between leaves it to the next one. */
 enum delivery result_send(int socket, const struct result *result, struct error *err);
-/* The next one that has not been looked at; it points into the arena. What is no result is
+/* The next one that has not been looked at; it points into the arena. What is not a result is
  * DELIVERY_FAILED, and counts as looked at. run.pool stays behind. */
 enum delivery result_look(int socket, struct arena *arena, struct result *result_out,
                           struct error *err);
@@ -141,7 +141,7 @@ bool result_take(int socket, size_t count, struct error *err) MUST_CHECK;
 size_t result_pack(const struct result *result, unsigned char *out, size_t room);
 bool result_unpack(struct bytes packed, struct arena *arena, struct result *result_out,
                    struct error *err) MUST_CHECK;
-/* For a dispatcher that gets the socket, also as the first one: looks from the oldest on. */
+/* For a dispatcher that gets the socket, the first one too: looks from the oldest on. */
 bool result_rewind(int socket, struct error *err) MUST_CHECK;
 
 struct halt {

@@ -64,7 +64,8 @@ static bool connect_to(const char *name, int *socket_out, struct error *err)
     return true;
 }
 
-/* One that was meant for another process, such as a shell that started us, is not ours to feed. */
+/* A watchdog that was meant for another process, such as the shell that started us, is not ours to
+ * feed. */
 static bool read_watchdog(usec_t *half_out, struct error *err)
 {
     const char *interval = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");

@@ -24,7 +24,7 @@ usec_t outage_note(struct outage *outage, const struct error *err);
 /* Notes that the store answered; logs `store_back` with how long it was away. */
 void outage_end(struct outage *outage);
 
-/* Whether a failure may pass by itself. Any other ends the process: the master starts it anew. */
+/* Whether a failure may pass by itself. Any other ends the process: the master starts it again. */
 bool outage_may_pass(const struct error *err);
 
 #endif

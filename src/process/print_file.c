@@ -1,8 +1,8 @@
 /*
  * print_file.c - what a plugin prints and logs, in a file in memory that outlives its worker.
  *
- * A head, and the text behind it. All who print have one open file, so its offset is the end of the
- * text. Behind the end are zeroes: something else there is news.
+ * A head, then the text. All who print share one open file, so its offset is the end of the text.
+ * After the end are zeroes: anything else there is news.
  *
  * Invariants:
  *   - START <= told <= PRINT_FILE_SIZE.
@@ -24,7 +24,7 @@
 #define START ((size_t)64)          /* of the text */
 #define FULL  (PRINT_FILE_SIZE / 2) /* from here on room is made */
 #define KEPT  (PRINT_FILE_SIZE / 4) /* of the end, then */
-#define PEEK  ((size_t)8)           /* no text begins with so many NULs */
+#define PEEK  ((size_t)8)           /* no text begins with this many NULs */
 
 struct head {
     struct hold hold;
@@ -99,8 +99,8 @@ static size_t within(off_t offset, size_t least)
     return offset < (off_t)PRINT_FILE_SIZE ? (size_t)offset : PRINT_FILE_SIZE;
 }
 
-/* The text shall end there, and zeroes follow. When that fails nothing worse comes of it than
- * lines that are told twice, or not. */
+/* The text ends there, and zeroes follow. If this fails nothing worse happens than that lines are
+ * reported twice, or not at all. */
 static void end_text(struct print_file *file, size_t end)
 {
     (void)fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)end,

@@ -24,7 +24,7 @@ struct error;
 
 /* ---- the master ---- */
 
-/* One open file, twice; both are the caller's, also after an error, and may be -1 then. */
+/* One open file, twice; both are the caller's, even after an error, and may be -1 then. */
 bool print_file_make(int ends_out[2], struct error *err) MUST_CHECK;
 
 /* ---- a worker, with its own ---- */
@@ -46,11 +46,11 @@ bool print_file_catch(const struct print_file *file, struct error *err) MUST_CHE
 /* A run begins: what was said before is forgotten. */
 void print_file_begin(struct print_file *file, struct hold hold);
 
-/* What was printed since the last look; it stays until there is made room for more. */
+/* What was printed since the last look; it stays until room is made for more. */
 struct bytes print_file_news(struct print_file *file);
 void print_file_make_room(struct print_file *file);
 
-/* Right after a look: a line that was not printed, but shall be kept beside what was. */
+/* Right after a look: a line that was not printed, but is to be kept with what was. */
 void print_file_add(struct print_file *file, struct bytes line);
 
 /* ---- the dispatcher, with that of a worker that has died ---- */
@@ -58,7 +58,7 @@ void print_file_add(struct print_file *file, struct bytes line);
 struct print_record {
     struct hold hold;    /* of the run that said it, by the worker's own word */
     struct bytes output; /* the last of it */
-    size_t told;         /* so much of it the worker had looked at */
+    size_t told;         /* how much of it the worker had looked at */
 };
 
 /* At most `most` bytes of the end. */

@@ -51,7 +51,7 @@ static void lose_master(struct process *process)
         _exit(PROCESS_FAILED);
 }
 
-/* That we are here to hear it is the answer. */
+/* Being here to hear it is the answer. */
 static void show_pulse(struct process *process)
 {
     const struct report report = {.kind = REPORT_PULSE, .serial = process->serial};

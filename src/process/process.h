@@ -29,7 +29,7 @@ struct worker_handlers;
 /* How a process ends: what the master makes of its exit code. */
 enum process_exit {
     PROCESS_OK = 0,       /* asked to, or with nothing left to do */
-    PROCESS_FAILED = 1,   /* started anew */
+    PROCESS_FAILED = 1,   /* started again */
     PROCESS_UNUSABLE = 3, /* trying again cannot help: the schema is too new, the URL is wrong */
     PROCESS_GAVE_UP = 4,  /* a dispatcher that was told to stop could not give everything back */
     PROCESS_RETIRED = 5,  /* a service that was told to: the next one takes over what it had */

@@ -114,8 +114,8 @@ static void cut_output(struct letter *letter)
     output->length = MEMORY_FILE_FROM;
 }
 
-/* How a job ended is not lost for what it printed: where there can be no file, the end of it goes
- * without one. */
+/* How a job ended must not be lost because of what it printed: if no file can be made, the end of
+ * the output goes without one. */
 static enum delivery send_long(int socket, const struct result *result, struct error *err)
 {
     struct result_head head = make_head(result);

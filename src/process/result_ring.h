@@ -7,13 +7,13 @@
  * what is in a socket does; but nobody asks the kernel. A result that does not fit, or finds the
  * ring full, goes through the worker's socket.
  *
- * A worker writes its own ring and sees no other. It runs other people's code: the dispatcher takes
- * nothing in a ring for a result before it has checked it, and how far it has come with one it
- * remembers where no worker can write. A ring is issued to one process and never to a second one
- * before it is blank again: what a worker has spoilt ends with it.
+ * A worker writes its own ring and sees no other. It runs other people's code: the dispatcher
+ * checks what it finds in a ring before it takes it for a result, and remembers where no worker can
+ * write how far it has come. A ring is issued to one process and never to a second one before it is
+ * blank again: what a worker has spoilt ends with it.
  *
- * Who sleeps has to be woken by a system call, so each says so here, looks for news once more, and
- * then sleeps; whoever brings news looks here afterwards.
+ * Whoever sleeps has to be woken by a system call, so each says here that it sleeps, looks for news
+ * once more, and then sleeps; whoever brings news looks here afterwards.
  */
 #ifndef PROCESS_RESULT_RING_H
 #define PROCESS_RESULT_RING_H

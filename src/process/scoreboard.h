@@ -7,8 +7,8 @@
  *
  * It is for people, for `thctl pools` and the log. What a worker writes there may be wrong, so
  * little is decided by it: how soon the reaper looks at retention, which run a worker was killed
- * for, and who runs a job whose word in the lease table was overwritten. Whether a process is
- * alive is not: it is asked, and answers (master/pulse.h).
+ * for, and who runs a job whose word in the lease table was overwritten. Whether a process is alive
+ * is not decided by it: the process is asked, and answers (master/pulse.h).
  *
  * Beside it lies the mark of a worker that is inside a plugin, where nothing reaches it but a
  * signal: by that the master decides, about that worker and about nobody else.
@@ -120,7 +120,7 @@ void scoreboard_set_progress(struct scoreboard *board, size_t own, size_t place,
                              const char *text);
 void scoreboard_add_output(struct scoreboard *board, size_t own, size_t place, struct bytes data);
 
-/* Enters SLOT_RUNNING: so many jobs, none at `extent` or above, the oldest in `shown`. */
+/* Enters SLOT_RUNNING: this many jobs, none at `extent` or above, the oldest in `shown`. */
 void scoreboard_show_jobs(struct scoreboard *board, size_t own, size_t running, size_t extent,
                           size_t shown);
 

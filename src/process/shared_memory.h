@@ -8,7 +8,7 @@
 
 struct error;
 
-/* So many bytes in whole pages: what is to be protected by itself lies on pages of its own. */
+/* This many bytes in whole pages: what is to be protected by itself lies on pages of its own. */
 size_t shared_memory_pages(size_t size);
 
 /* Zeroed; pages that nobody touches take no memory. `what` is for the error: "the scoreboard". */

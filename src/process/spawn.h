@@ -45,8 +45,8 @@ struct child {
     int pidfd; /* owned; readable when it has ended */
 };
 
-/* False when the program could not be started; the text names the step that failed, such as
- * "exec /bin/nothing: No such file or directory". No child is left behind then. */
+/* False when the program could not be started; the text names the step that failed, such as "exec
+ * /bin/nothing: No such file or directory". No child is left behind then. */
 bool spawn_start(const struct spawn *spawn, struct child *child_out, struct error *err) MUST_CHECK;
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * start_board.h - shared memory: which handlers cannot be started, since when and why.
  *
- * The dispatcher finds it out and writes it, the heartbeater tells it to the store, for people. One
- * place per handler of a config; nothing is decided by it. Workers cannot write it.
+ * The dispatcher finds it out and writes it, the heartbeater passes it on to the store, for people.
+ * One place per handler of a config; nothing is decided by it. Workers cannot write it.
  */
 #ifndef PROCESS_START_BOARD_H
 #define PROCESS_START_BOARD_H

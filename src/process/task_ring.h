@@ -36,8 +36,8 @@ int task_ring_bell(const struct task_ring *ring);
 bool task_ring_put(struct task_ring *ring, const struct task *task) MUST_CHECK;
 void task_ring_note(struct task_ring *ring, const struct task *task);
 
-/* Wakes up to so many workers that sleep. So does a worker that was woken for what it cannot take.
- */
+/* Wakes up to this many sleeping workers. A worker that was woken for what it cannot take does so
+ * too. */
 bool task_ring_wake(struct task_ring *ring, size_t sleepers, struct error *err) MUST_CHECK;
 
 /* ---- workers ---- */

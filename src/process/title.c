@@ -1,7 +1,7 @@
 /*
  * title.c - what ps shows of a process.
  *
- * The kernel shows the memory in which it put the arguments of a process; behind them it put the
+ * The kernel shows the memory in which it put the arguments of a process; after them it put the
  * environment. Whoever moves both away may write there. A title longer than the arguments were is
  * shown too: the kernel takes a missing NUL at their end for one, and reads on in the environment.
  */
@@ -41,7 +41,7 @@ static size_t total_size(char *const *texts, size_t count)
     return size;
 }
 
-/* Where the texts end that lie one behind the other from `end` on. */
+/* Where the texts end that lie one after the other from `end` on. */
 static char *end_of_row(char *end, char *const *texts, size_t count)
 {
     for (size_t i = 0; i < count && texts[i] == end; i++)

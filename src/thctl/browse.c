@@ -44,7 +44,7 @@ static const struct option ls_options[] = {
     [LS_ORDER] = {"order", 'o', "ORDER", "desc: newest first (default); asc: oldest first", OPTION_CHOICE,
                   .choices = order_names},
     [LS_LIMIT] = {"limit", 'n', "N", "at most so many (default: 50)", OPTION_NUMBER, .min = 1, .max = LIMIT_MAX},
-    [LS_AFTER] = {"after", 'a', "ID", "the next page: behind the last job of this one", OPTION_TEXT},
+    [LS_AFTER] = {"after", 'a', "ID", "the next page: after the last job of this one", OPTION_TEXT},
     {.name = NULL},
 };
 
@@ -111,7 +111,7 @@ static void add_row(struct table *table, const struct job *job, bool is_wide, us
 /* An option as it was given, for a shell. */
 static void add_option(struct buffer *hint, const char *name, const char *value)
 {
-    if (value == NULL)
+    if (!value)
         return;
     buffer_printf(hint, " --%s ", name);
     buffer_shell_word(hint, value);

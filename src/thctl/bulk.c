@@ -10,7 +10,7 @@
  *     and the message names the last of them.
  *   - Memory holds one batch, however large the file is, and the ids of all if they are waited for.
  *   - Relative times are relative to one moment for all lines.
- *   - A signal to stop is obeyed between two batches, so that the end can be told.
+ *   - A signal to stop is obeyed between two batches, so that the last line stored can be named.
  */
 #include "thctl/bulk.h"
 
@@ -176,7 +176,7 @@ static const char *advice_for_bad(const struct bulk *bulk)
                : "nothing was stored (--skip-bad stores the other lines)";
 }
 
-/* Whether to go on: what is bad has been listed, and now is counted. */
+/* Whether to go on: bad lines have been listed, and now are counted. */
 static bool accept_bad(const struct bulk *bulk)
 {
     bool skip = bulk->options[TEMPLATE_SKIP_BAD].given;
@@ -193,7 +193,7 @@ static bool accept_bad(const struct bulk *bulk)
     return skip;
 }
 
-/* One more job for the batch. Bad lines, known from the check, are passed over. */
+/* One more job for the batch. Bad lines, known from the check, are skipped. */
 static bool add_line(struct bulk *bulk, struct batch *batch, struct error *err)
 {
     struct job job;
@@ -202,7 +202,7 @@ static bool add_line(struct bulk *bulk, struct batch *batch, struct error *err)
     if (!parse_line(bulk, &batch->jobs.arena, &job, err))
         return err->code == TH_E_INVALID && bulk->options[TEMPLATE_SKIP_BAD].given;
     struct job *place = job_list_add(&batch->jobs);
-    if (place == NULL)
+    if (!place)
         return error_no_memory(err);
     *place = job;
     batch->line_of[batch->jobs.count - 1] = bulk->lines.number;
@@ -412,7 +412,7 @@ enum status bulk_run(struct session *session, const struct option_value *options
     struct error err;
 
     bulk.line.limit = line_limit(bulk.enqueue.max_payload);
-    if (type != NULL && !job_name_check(type, JOB_NAME_MAX, &err)) {
+    if (type && !job_name_check(type, JOB_NAME_MAX, &err)) {
         error_prefix(&err, "type");
         return session_refuse(&err);
     }

@@ -20,7 +20,7 @@ struct command {
     const char *summary;         /* for the list of commands */
     const char *arguments;       /* "TYPE [PAYLOAD | -]", or "" */
     const char *details;         /* a paragraph for its help, lines ended; NULL: none */
-    const char *const *examples; /* what stands behind "thctl "; ended by NULL */
+    const char *const *examples; /* what follows "thctl "; ended by NULL */
     const struct option *options;
     size_t min_arguments, max_arguments;
     bool needs_no_backend;

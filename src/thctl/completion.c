@@ -3,8 +3,8 @@
  *
  * The script finds the command among the words, then offers
  *
- *     behind an option that takes one of a few values   these
- *     behind another one that takes a value             what bash offers by itself: files
+ *     after an option that takes one of a few values    these
+ *     after another one that takes a value              what bash offers by itself: files
  *     else                                              commands, or the options of the command
  *
  * No word of a table needs quoting in a shell: a test reads the script with one.
@@ -60,7 +60,7 @@ static bool takes_next_word(const struct option *option)
 
 static void add_values(struct buffer *out, const char *command, const struct option *table)
 {
-    for (const struct option *option = table; option->name != NULL; option++) {
+    for (const struct option *option = table; option->name; option++) {
         if (!takes_next_word(option))
             continue;
         buffer_text(out, "    ");
@@ -70,7 +70,7 @@ static void add_values(struct buffer *out, const char *command, const struct opt
             continue;
         }
         buffer_text(out, ") words='");
-        for (const char *const *choice = option->choices; *choice != NULL; choice++)
+        for (const char *const *choice = option->choices; *choice; choice++)
             buffer_printf(out, "%s%s", choice == option->choices ? "" : " ", *choice);
         buffer_text(out, "' ;;\n");
     }
@@ -84,14 +84,14 @@ static void add_names(struct buffer *out, const struct command *const *commands,
 
 static void add_options(struct buffer *out, const struct option *table)
 {
-    for (const struct option *option = table; option->name != NULL; option++)
+    for (const struct option *option = table; option->name; option++)
         buffer_printf(out, " --%s", option->name);
 }
 
-/* Global options that stand before the command take their values with them. */
+/* Global options before the command take their values with them. */
 static void add_leading(struct buffer *out, const struct option *global)
 {
-    for (const struct option *option = global; option->name != NULL; option++) {
+    for (const struct option *option = global; option->name; option++) {
         if (takes_next_word(option))
             buffer_printf(out, "        --%s|-%c) ((i++)) ;;\n", option->name, option->letter);
     }

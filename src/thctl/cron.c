@@ -171,13 +171,13 @@ static bool report_missing(const struct config *config, const char *name, struct
     AUTO_FREE const char **names = calloc(config->cron_count + 1, sizeof *names);
     char shown[EXCERPT_SIZE];
 
-    if (names == NULL)
+    if (!names)
         return error_no_memory(err);
     for (size_t i = 0; i < config->cron_count; i++)
         names[i] = config->cron[i].name;
     const char *closest = text_closest(name, names, config->cron_count);
     excerpt_of(name, shown);
-    if (closest != NULL)
+    if (closest)
         return error_set(err, TH_E_NOT_FOUND, "no cron entry '%s' in %s (did you mean '%s'?)",
                          shown, config->path, closest);
     return error_set(err, TH_E_NOT_FOUND, "no cron entry '%s' in %s", shown, config->path);
@@ -267,16 +267,16 @@ static enum status run(struct session *session, const struct option_value *optio
     const struct action *action = arguments->count == 2 ? find_action(arguments->items[0]) : NULL;
 
     (void)options;
-    if (arguments->count > 0 && action == NULL) {
+    if (arguments->count > 0 && !action) {
         output_complain("cron takes nothing, or run, pause or resume and a NAME (see 'thctl cron "
                         "--help')");
         return STATUS_USAGE;
     }
-    if (session->config.path == NULL) {
+    if (!session->config.path) {
         output_complain("cron entries are in a config: give --config jobs.yaml");
         return STATUS_USAGE;
     }
-    return action == NULL ? list(session) : action->run(session, arguments->items[1]);
+    return action ? action->run(session, arguments->items[1]) : list(session);
 }
 
 static const char *const examples[] = {

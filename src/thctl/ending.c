@@ -12,12 +12,12 @@
 /* What an error says last is what went wrong; what stands before it is a command away. */
 static void report_death(const struct job *job, const char *id)
 {
-    const char *error = job->last_error != NULL ? job->last_error : "";
+    const char *error = job->last_error ? job->last_error : "";
     const char *reason = job_reason_name(job->reason);
     const struct bytes last = text_last_line(error);
-    bool is_all = strchr(error, '\n') == NULL;
+    bool is_all = !strchr(error, '\n');
 
-    output_complain("job %s is dead (%s)%s%.*s%s%s%s", id, reason != NULL ? reason : "no reason",
+    output_complain("job %s is dead (%s)%s%.*s%s%s%s", id, reason ? reason : "no reason",
                     last.length > 0 ? ": " : "", (int)last.length,
                     last.length > 0 ? (const char *)last.data : "", is_all ? "" : " ('thctl show ",
                     is_all ? "" : id, is_all ? "" : "' has all of its error)");

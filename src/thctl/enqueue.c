@@ -66,7 +66,7 @@ static bool check_wait(const struct option_value *options, const struct words *a
     struct error ignored;
     usec_t duration;
 
-    if (!options[TEMPLATE_WAIT].given || options[TEMPLATE_RAW].given || payload == NULL ||
+    if (!options[TEMPLATE_WAIT].given || options[TEMPLATE_RAW].given || !payload ||
         !units_parse_duration(payload, &duration, &ignored))
         return true;
     return error_set(err, TH_E_INVALID, "'%s' would be the payload (did you mean '--wait=%s'?)",
@@ -90,14 +90,14 @@ static bool read_payload(const struct option_value *options, const struct words 
     const char *file = options[TEMPLATE_FILE].text;
     bool read = true;
 
-    if (argument != NULL && file != NULL)
+    if (argument && file)
         return error_set(err, TH_E_INVALID,
                          "PAYLOAD and --file exclude each other: a job has one payload");
-    if (file != NULL && strcmp(file, "-") != 0)
+    if (file && strcmp(file, "-") != 0)
         read = io_read_file(file, buffer, err);
-    else if (file != NULL || (argument != NULL && strcmp(argument, "-") == 0))
+    else if (file || (argument && strcmp(argument, "-") == 0))
         read = io_read_all(STDIN_FILENO, "stdin", buffer, err);
-    else if (argument != NULL)
+    else if (argument)
         buffer_text(buffer, argument);
     else if (!options[TEMPLATE_RAW].given)
         return true;
@@ -114,7 +114,7 @@ static bool make_job(const struct option_value *options, const char *type, struc
 {
     if (!template_make(options, type, now, job_out, err))
         return false;
-    if (payload.data != NULL)
+    if (payload.data)
         job_out->payload = payload;
     return true;
 }
@@ -192,15 +192,15 @@ static bool find_lines(const struct option_value *options, const struct words *a
     const char *file = options[TEMPLATE_FILE].text;
     char shown[EXCERPT_SIZE];
 
-    *path_out = file != NULL ? file : "-";
-    if (argument != NULL && file != NULL)
+    *path_out = file ? file : "-";
+    if (argument && file)
         return error_set(err, TH_E_INVALID, "- and --file exclude each other: give one of them");
-    if (argument != NULL && strcmp(argument, "-") != 0)
+    if (argument && strcmp(argument, "-") != 0)
         return error_set(err, TH_E_INVALID,
                          "with --lines the payloads are lines of - or of --file F "
                          "(did you mean '--file %s'?)",
                          excerpt_of(argument, shown));
-    if (argument == NULL && file == NULL && isatty(STDIN_FILENO) == 1)
+    if (!argument && !file && isatty(STDIN_FILENO) == 1)
         return error_set(err, TH_E_INVALID,
                          "--lines needs lines: pipe them in, or give --file F (- reads what is "
                          "typed)");
@@ -263,7 +263,7 @@ const struct command command_enqueue = {
                "idempotency_key, update_payload, update_run_at, update_retry, reset_counts and\n"
                "id of its job; options are the defaults of lines that do not say. A line of\n"
                "--lines is the payload of a job: JSON, or any text with --raw; empty ones are\n"
-               "passed over. All lines are checked before the first one is stored.\n",
+               "skipped. All lines are checked before the first one is stored.\n",
     .examples = examples,
     .options = template_options,
     .min_arguments = 0,

@@ -9,7 +9,7 @@
 static bool read_moment(const char *option, const char *text, usec_t now, usec_t *moment_out,
                         struct error *err)
 {
-    return text == NULL || when_parse_past(text, now, moment_out, err) ||
+    return !text || when_parse_past(text, now, moment_out, err) ||
            error_prefix(err, "--%s", option);
 }
 

@@ -19,7 +19,7 @@ static bool overlaps(struct bytes before, struct bytes after, size_t length)
     return memcmp(before.data + before.length - length, after.data, length) == 0;
 }
 
-/* The rest of `after` behind the last place where it has all of `before`; absent if it has none. */
+/* What follows the last place in `after` that has all of `before`; absent if there is none. */
 static struct bytes rest_behind(struct bytes before, struct bytes after)
 {
     struct bytes rest = {0};

@@ -13,7 +13,7 @@ void help_add_overview(struct buffer *out, const struct command *const *commands
                      "commands:\n");
     for (size_t i = 0; i < count; i++)
         buffer_printf(out, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
-    buffer_text(out, "\noptions, before or behind the command:\n");
+    buffer_text(out, "\noptions, before or after the command:\n");
     options_add_help(out, global);
     buffer_text(out,
                 "\nexamples:\n"
@@ -33,7 +33,7 @@ void help_add_command(struct buffer *out, const struct command *command,
     buffer_printf(out, "thctl %s - %s\n\nusage: thctl %s%s%s%s\n", command->name, command->summary,
                   command->name, command->arguments[0] != '\0' ? " " : "", command->arguments,
                   has_options ? " [OPTION]..." : "");
-    if (command->details != NULL)
+    if (command->details)
         buffer_printf(out, "\n%s", command->details);
     if (has_options) {
         buffer_text(out, "\noptions:\n");
@@ -42,6 +42,6 @@ void help_add_command(struct buffer *out, const struct command *command,
     buffer_text(out, "\nglobal options:\n");
     options_add_help(out, global);
     buffer_text(out, "\nexamples:\n");
-    for (const char *const *example = command->examples; *example != NULL; example++)
+    for (const char *const *example = command->examples; *example; example++)
         buffer_printf(out, "  thctl %s\n", *example);
 }

@@ -23,7 +23,7 @@
 #define MATCHES_SHOWN 3
 #define MATCHES_MAX   ((size_t)256)
 
-/* The text with all dashes that belong between its digits; 0: it is no part of an id. */
+/* The text with all dashes that belong between its digits; 0: it is not part of an id. */
 static size_t complete(const char *typed, char text[UUID_TEXT_SIZE], size_t *digits_out)
 {
     size_t length = 0;
@@ -53,10 +53,11 @@ bool id_prefix_parse(const char *text, struct id_prefix *prefix_out, struct erro
     prefix.is_whole = length == TEXT_LENGTH;
     if (length == 0 || digits < ID_DIGITS_MIN || !uuid_parse(lowest, &prefix.lowest) ||
         (prefix.is_whole && uuid_is_nil(&prefix.lowest)))
-        return error_set(err, TH_E_INVALID,
-                         "'%s' is no id of a job: give a UUID, or at least the first %d digits of "
-                         "one",
-                         excerpt_of(text, shown), ID_DIGITS_MIN);
+        return error_set(
+            err, TH_E_INVALID,
+            "'%s' is not the id of a job: give a UUID, or at least the first %d digits of "
+            "one",
+            excerpt_of(text, shown), ID_DIGITS_MIN);
     *prefix_out = prefix;
     return true;
 }
@@ -66,7 +67,7 @@ bool id_prefix_parse_all(const struct words *arguments, struct id_prefix **prefi
 {
     struct id_prefix *prefixes = calloc(arguments->count + 1, sizeof *prefixes);
 
-    if (prefixes == NULL)
+    if (!prefixes)
         return error_no_memory(err);
     for (size_t i = 0; i < arguments->count; i++) {
         if (id_prefix_parse(arguments->items[i], &prefixes[i], err))
@@ -78,7 +79,7 @@ bool id_prefix_parse_all(const struct words *arguments, struct id_prefix **prefi
     return true;
 }
 
-/* Behind all ids that are lower than this one. */
+/* After all ids that are lower than this one. */
 static struct job_cursor cursor_before(struct uuid id)
 {
     if (uuid_is_nil(&id))

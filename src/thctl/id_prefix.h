@@ -20,7 +20,7 @@ struct id_prefix {
 /* Dashes may be missing. The error is a sentence. */
 bool id_prefix_parse(const char *text, struct id_prefix *prefix_out, struct error *err) MUST_CHECK;
 
-/* All of the arguments; freed by the caller. Refused as a whole when one is no id. */
+/* All of the arguments; freed by the caller. Refused as a whole when one is not an id. */
 bool id_prefix_parse_all(const struct words *arguments, struct id_prefix **prefixes_out,
                          struct error *err) MUST_CHECK;
 

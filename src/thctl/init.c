@@ -42,7 +42,7 @@ static const struct {
 static const char starter[] =
     "\n"
     "pool:\n"
-    "  num_workers: 4                # so many jobs run at once\n"
+    "  num_workers: 4                # how many jobs run at once\n"
     "\n"
     "queues:\n"
     "  default: {}\n"

@@ -9,7 +9,7 @@
 
 static void add(struct known_queues *known, const char *name)
 {
-    if (name != NULL)
+    if (name)
         known->names[known->count++] = arena_text(&known->arena, name);
 }
 
@@ -29,7 +29,7 @@ static bool collect(const struct session *session, const struct queue_stats_list
     const size_t most = 1 + stats->count + count_offered(offers) + config->queue_count;
 
     known->names = arena_alloc(&known->arena, most * sizeof *known->names);
-    if (known->names == NULL)
+    if (!known->names)
         return error_no_memory(err);
     add(known, JOB_QUEUE_DEFAULT);
     for (size_t i = 0; i < stats->count; i++)

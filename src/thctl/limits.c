@@ -1,5 +1,5 @@
 /*
- * limits.c - what a job may do, as far as its own record does not say: for people.
+ * limits.c - what limits a job has, as far as its own record does not say: for people.
  */
 #include "thctl/limits.h"
 
@@ -13,11 +13,11 @@ static struct job_limits handler_limits(const struct job *job, const struct offe
     const struct handler_config *written = handler_match(config, job->type);
     struct job_limits limits = {0};
 
-    if (written != NULL)
+    if (written)
         limits = config_handler_limits(written);
-    if (live != NULL && live->max_attempts > 0 && live->max_attempts <= JOB_COUNT_MAX)
+    if (live && live->max_attempts > 0 && live->max_attempts <= JOB_COUNT_MAX)
         limits.max_attempts = (int)live->max_attempts;
-    if (live != NULL && live->timeout > 0)
+    if (live && live->timeout > 0)
         limits.timeout = live->timeout;
     return limits;
 }
@@ -26,7 +26,7 @@ void limits_fill(struct job *job, const struct offers *offers, const struct conf
 {
     const struct job_limits handler = handler_limits(job, offers, config);
     const struct job_limits defaults =
-        config->path != NULL ? config_default_limits(config) : job_limits_default;
+        config->path ? config_default_limits(config) : job_limits_default;
     const struct job_limits limits = job_limits_resolve(job, &handler, &defaults);
 
     job->timeout = limits.timeout;

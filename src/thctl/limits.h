@@ -1,5 +1,5 @@
 /*
- * limits.h - what a job may do, as far as its own record does not say: for people.
+ * limits.h - what limits a job has, as far as its own record does not say: for people.
  *
  * Resolved as a pool would: the job's own value, else that of the handler in the live pools that
  * serve its queue, else that of the config at hand, else the default. Programs get the record as it

@@ -33,10 +33,10 @@ static const char *temporary_folder(void)
 {
     const char *folder = getenv("TMPDIR");
 
-    return folder == NULL || folder[0] == '\0' ? "/tmp" : folder;
+    return !folder || folder[0] == '\0' ? "/tmp" : folder;
 }
 
-/* A file of nobody else's, gone when we are. */
+/* A file that nobody else can open, gone when we are. */
 static int open_temporary(const char *folder)
 {
     char path[4096];
@@ -101,7 +101,7 @@ bool lines_open(struct lines *lines, const char *path, struct error *err)
 
     *lines = (struct lines){.name = is_stdin ? "stdin" : path, .fd = -1, .end = '\n'};
     lines->block = malloc(LINES_BLOCK);
-    if (lines->block == NULL)
+    if (!lines->block)
         return error_no_memory(err);
     lines->fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
                          : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -131,13 +131,13 @@ bool lines_next(struct lines *lines, struct buffer *line, bool *found_out, struc
             break;
         const unsigned char *rest = lines->block + lines->at;
         const unsigned char *end = memchr(rest, lines->end, lines->filled - lines->at);
-        size_t length = end != NULL ? (size_t)(end - rest) : lines->filled - lines->at;
+        size_t length = end ? (size_t)(end - rest) : lines->filled - lines->at;
 
         buffer_add(line, rest, length);
         lines->at += length + (end != NULL);
         lines->read += length + (end != NULL);
         *found_out = true;
-        if (end != NULL)
+        if (end)
             break;
     }
     lines->number += *found_out;
@@ -165,7 +165,7 @@ uint64_t lines_size(const struct lines *lines)
 
 void lines_done(struct lines *lines)
 {
-    if (lines->fd >= 0 && lines->block != NULL)
+    if (lines->fd >= 0 && lines->block)
         close(lines->fd);
     free(lines->block);
     *lines = (struct lines){.fd = -1};

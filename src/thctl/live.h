@@ -1,7 +1,7 @@
 /*
  * live.h - one line on stderr that is written over again and again: progress.
  *
- * Where stderr is no terminal, or one that cannot erase a line, nothing is shown.
+ * Where stderr is not a terminal, or one that cannot erase a line, nothing is shown.
  */
 #ifndef THCTL_LIVE_H
 #define THCTL_LIVE_H

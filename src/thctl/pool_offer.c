@@ -27,7 +27,7 @@ static void begin(struct list *list, const char *name)
 
 static bool must_wrap(const struct list *list, size_t width)
 {
-    /* Two for ", " and one for the comma behind it. */
+    /* Two for ", " and one for the comma after it. */
     return list->out->terminal && list->column + 2 + width + 1 > list->out->width;
 }
 
@@ -67,12 +67,12 @@ static void describe_queue(struct buffer *item, const struct pool_queue *queue)
     char number[OUTPUT_NUMBER_SIZE];
     bool any = false;
 
-    display_add_text(item, queue->name != NULL ? queue->name : "?");
+    display_add_text(item, queue->name ? queue->name : "?");
     if (queue->weight > 1)
         add_limit(item, &any, "weight", output_number(queue->weight, number));
     if (queue->max_running > 0)
         add_limit(item, &any, "max_running", output_number(queue->max_running, number));
-    if (queue->rate != NULL)
+    if (queue->rate)
         add_limit(item, &any, "rate", queue->rate);
     if (any)
         buffer_text(item, ")");
@@ -100,7 +100,7 @@ static void print_handlers(const struct pool_status *status, struct list list)
         const char *pattern = status->handlers[i].pattern;
 
         buffer_clear(&item);
-        display_add_text(&item, pattern != NULL ? pattern : "?");
+        display_add_text(&item, pattern ? pattern : "?");
         add_item(&list, &item);
     }
     end(&list);
@@ -110,8 +110,8 @@ void pool_offer_print(const struct pool_status *status, size_t indent, struct ou
 {
     const struct list list = {.out = out, .indent = indent};
 
-    if (status->queues != NULL)
+    if (status->queues)
         print_queues(status, list);
-    if (status->handlers != NULL)
+    if (status->handlers)
         print_handlers(status, list);
 }

@@ -11,8 +11,8 @@
 #include "cli/output.h"
 #include "client/pool_status.h"
 
-/* Behind `indent` spaces; on a terminal wrapped at its width. What a pool has not said is not
- * there. */
+/* Indented by `indent` spaces; on a terminal wrapped at its width. What a pool has not said is left
+ * out. */
 void pool_offer_print(const struct pool_status *status, size_t indent, struct output *out);
 
 #endif

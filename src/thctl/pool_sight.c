@@ -39,9 +39,9 @@ static const struct {
 bool pool_sight_all(const struct pool_list *pools, usec_t now, struct arena *arena,
                     struct pool_sight **sights_out, struct error *err)
 {
-    struct pool_sight *sights = arena_alloc(arena, (pools->count + 1) * sizeof(*sights));
+    struct pool_sight *sights = arena_alloc(arena, (pools->count + 1) * sizeof *sights);
 
-    if (sights == NULL)
+    if (!sights)
         return error_no_memory(err);
     for (size_t i = 0; i < pools->count; i++) {
         const struct pool *pool = &pools->items[i];
@@ -97,7 +97,7 @@ static void add_workers(struct table *table, const struct pool_sight *sight)
     size_t all = pool_sight_workers(sight, &busy);
 
     snprintf(text, sizeof text, "%zu/%zu", busy, all);
-    table_add(table, COLOUR_NONE, sight->status.processes != NULL ? text : NULL);
+    table_add(table, COLOUR_NONE, sight->status.processes ? text : NULL);
 }
 
 void pool_sight_add(struct table *table, const struct pool_sight *sight, usec_t now)
@@ -117,7 +117,7 @@ void pool_sight_add(struct table *table, const struct pool_sight *sight, usec_t 
     pool_sight_add_ago(table, sight->silent ? COLOUR_RED : COLOUR_NONE, pool->beat_at, now);
 }
 
-/* A clock that is behind makes nothing happen in the future. */
+/* A clock that is behind must not make anything happen in the future. */
 void pool_sight_add_ago(struct table *table, enum colour colour, usec_t moment, usec_t now)
 {
     char text[WHEN_TEXT_SIZE];
@@ -141,7 +141,7 @@ void pool_sight_add_progress(struct table *table, const struct pool_process *pro
 
     if (process->progress_percent >= 0)
         buffer_printf(&text, "%" PRId64 "%%", process->progress_percent);
-    if (process->progress_text != NULL)
+    if (process->progress_text)
         buffer_printf(&text, "%s%s", text.length > 0 ? " " : "", process->progress_text);
     table_add(table, COLOUR_NONE, buffer_str(&text));
 }

@@ -26,7 +26,7 @@ const char *pool_sight_state(const struct pool_sight *sight);
 /* What a state of a pool or a process looks like. */
 enum colour pool_sight_colour(const char *state);
 
-/* How many of its workers run a job, of all. */
+/* How many of its workers run a job, and of how many. */
 size_t pool_sight_workers(const struct pool_sight *sight, size_t *busy_out);
 
 /* A row of a table with these columns. */
@@ -34,7 +34,7 @@ size_t pool_sight_workers(const struct pool_sight *sight, size_t *busy_out);
 extern const struct table_column pool_sight_columns[POOL_SIGHT_COLUMNS];
 void pool_sight_add(struct table *table, const struct pool_sight *sight, usec_t now);
 
-/* Cells: "running", or "3 jobs" of a worker that has so many; "3s ago", never in the future, empty
+/* Cells: "running", or "3 jobs" of a worker that has three; "3s ago", never in the future, empty
  * for 0; and "40% resizing". */
 void pool_sight_add_state(struct table *table, const struct pool_process *process);
 void pool_sight_add_ago(struct table *table, enum colour colour, usec_t moment, usec_t now);

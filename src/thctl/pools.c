@@ -65,8 +65,7 @@ static void add_processes(struct json_writer *json, const struct pool_status *st
     static const struct bytes none = {(const unsigned char *)"[]", 2};
 
     json_write_raw(json, "processes",
-                   status->processes != NULL ? pool_status_member(&status->members, "processes")
-                                             : none);
+                   status->processes ? pool_status_member(&status->members, "processes") : none);
 }
 
 /* What we know, and whatever else the pool said about itself. */
@@ -158,10 +157,10 @@ static void print_start_failures(const struct view *view, const struct pool_stat
         output_text(out, "cannot start");
         output_colour(out, COLOUR_NONE);
         buffer_printf(&line, "  %s, failing since %s, next try %s: ",
-                      failure->pattern != NULL ? failure->pattern : "?",
+                      failure->pattern ? failure->pattern : "?",
                       when_relative(failure->since, view->now, since),
                       when_relative(failure->next_try, view->now, next));
-        buffer_text(&line, failure->error != NULL ? failure->error : "?");
+        buffer_text(&line, failure->error ? failure->error : "?");
         output_line(out, &line);
     }
 }
@@ -170,8 +169,7 @@ static void print_beneath(size_t row, void *context)
 {
     const struct view *view = context;
     const struct pool_status *status = &view->sights[row].status;
-    const bool is_blank =
-        status->process_count == 0 && status->queues == NULL && status->handlers == NULL;
+    const bool is_blank = status->process_count == 0 && !status->queues && !status->handlers;
 
     pool_offer_print(status, INDENT, &view->session->out);
     print_start_failures(view, status);
@@ -184,7 +182,7 @@ static void say_none(const struct session *session)
 {
     CLEANUP(buffer_done) struct buffer path = BUFFER(CELL_MAX);
 
-    buffer_shell_word(&path, session->config.path != NULL ? session->config.path : "jobs.yaml");
+    buffer_shell_word(&path, session->config.path ? session->config.path : "jobs.yaml");
     output_remark("no pool has registered: start one with thd --config %s", buffer_str(&path));
 }
 
@@ -234,7 +232,7 @@ const struct command command_pools = {
     .name = "pools",
     .summary = "list the pools: what they serve, handle and do",
     .arguments = "",
-    .details = "WORKERS is how many of the pool's workers run a job, of all. What is shown was\n"
+    .details = "WORKERS is how many of the pool's workers run a job. What is shown was\n"
                "true at LAST-BEAT; a pool that has been quiet for 60s is silent.\n",
     .examples = pools_examples,
     .options = options_none,

@@ -22,7 +22,7 @@ bool prospect_is_wanted(bool waits)
 static const char *ask(const char *closest, char text[MEANT_SIZE])
 {
     text[0] = '\0';
-    if (closest != NULL)
+    if (closest)
         snprintf(text, MEANT_SIZE, " (did you mean '%s'?)", closest);
     return text;
 }
@@ -49,7 +49,8 @@ void prospect_tell(struct session *session, const char *queue, const char *type,
     char meant[MEANT_SIZE];
     struct error ignored;
 
-    /* It is stored: what cannot be told, as to a role that may only enqueue, is left out. */
+    /* The job is stored: what cannot be found out, as by a role that may only enqueue, is left
+     * out. */
     if (!offers_read(session->store, &offers, &ignored))
         return;
     switch (offers_gap(&offers, queue, type)) {

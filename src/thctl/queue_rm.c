@@ -57,7 +57,7 @@ static void print_answer(struct session *session, const char *queue, const char 
 
     json_write_open(&json, NULL, '{');
     json_write_text(&json, "queue", queue);
-    json_write_bool(&json, "ok", error == NULL);
+    json_write_bool(&json, "ok", !error);
     json_write_text(&json, "error", error);
     json_write_close(&json, '}');
     output_json(&session->out, &line);
@@ -73,7 +73,7 @@ enum status queue_rm(struct session *session, const char *const *queues, size_t 
     struct error err;
     enum status status = session_open(session, SESSION_LOOK);
 
-    for (size_t i = 0; status != STATUS_BACKEND && session->store != NULL && i < count; i++) {
+    for (size_t i = 0; status != STATUS_BACKEND && session->store && i < count; i++) {
         bool done = hide(session, queues[i], &err);
 
         if (!done && (is_away(&err) || !session->json))

@@ -30,7 +30,7 @@ struct task {
 
 static const char *done_many(const struct repair *repair)
 {
-    return repair->done_many != NULL ? repair->done_many : repair->done;
+    return repair->done_many ? repair->done_many : repair->done;
 }
 
 static const char *advice_for(const struct repair *repair, enum job_state state)
@@ -69,7 +69,7 @@ static void explain(const struct task *task, const struct uuid *id, enum th_erro
         const char *advice = advice_for(task->repair, job->state);
 
         snprintf(reason, REASON_SIZE, "is %s: %s", job_state_name(job->state),
-                 advice != NULL ? advice : "it has changed meanwhile, try again");
+                 advice ? advice : "it has changed meanwhile, try again");
     }
 }
 
@@ -80,7 +80,7 @@ static void print_json(struct task *task, const char *id, const char *error)
 
     json_write_open(&json, NULL, '{');
     json_write_text(&json, "id", id);
-    json_write_bool(&json, "ok", error == NULL);
+    json_write_bool(&json, "ok", !error);
     json_write_text(&json, "error", error);
     json_write_close(&json, '}');
     output_json(&task->session->out, &line);
@@ -92,7 +92,7 @@ static const char *success_word(const struct task *task, const struct repair *re
     CLEANUP(job_list_done) struct job_list found = {0};
     struct error ignored;
 
-    if (repair->done_if_running != NULL && store_get(task->session->store, id, &found, &ignored) &&
+    if (repair->done_if_running && store_get(task->session->store, id, &found, &ignored) &&
         found.items[0].state == JOB_RUNNING)
         return repair->done_if_running;
     return repair->done;
@@ -143,7 +143,7 @@ static const struct repair *repair_for_early(const struct task *task, const stru
     const struct repair *instead = task->repair->for_early;
     struct error ignored;
 
-    if (instead == NULL || task->is_bulk || task->run_at != 0 ||
+    if (!instead || task->is_bulk || task->run_at != 0 ||
         !store_get(task->session->store, id, &found, &ignored))
         return NULL;
     return found.items[0].state == JOB_SCHEDULED || found.items[0].state == JOB_RETRY ? instead
@@ -156,9 +156,9 @@ static bool settle_one(struct task *task, const struct uuid *id, enum th_error_c
     struct store *store = task->session->store;
     const struct repair *instead = verdict == TH_E_CONFLICT ? repair_for_early(task, id) : NULL;
 
-    if (instead != NULL && !instead->apply(store, id, 1, 0, store_now(store), &verdict, err))
+    if (instead && !instead->apply(store, id, 1, 0, store_now(store), &verdict, err))
         return false;
-    report(task, instead != NULL ? instead : task->repair, id, verdict);
+    report(task, instead ? instead : task->repair, id, verdict);
     return true;
 }
 
@@ -276,7 +276,7 @@ static bool check_scope(const struct repair_plan *plan, const struct words *argu
 static bool read_run_at(const struct repair_plan *plan, usec_t now, usec_t *run_at_out,
                         struct error *err)
 {
-    if (plan->run_at == NULL || when_parse(plan->run_at, now, run_at_out, err))
+    if (!plan->run_at || when_parse(plan->run_at, now, run_at_out, err))
         return true;
     return error_prefix(err, "--run-at");
 }
@@ -318,9 +318,9 @@ static enum status run_some(struct task *task, const struct id_prefix *prefixes,
     AUTO_FREE struct uuid *ids = calloc(count, sizeof *ids);
     struct error err;
 
-    if (ids == NULL)
+    if (!ids)
         error_no_memory(&err);
-    if (ids == NULL || !find_ids(task, prefixes, count, ids, &err))
+    if (!ids || !find_ids(task, prefixes, count, ids, &err))
         return session_fail(&err);
     return run_task(task);
 }

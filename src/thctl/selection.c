@@ -17,7 +17,7 @@ static bool add_ids(struct selection *selection, const struct job_list *jobs, st
 
     if (wanted > selection->capacity) {
         struct uuid *ids = reallocarray(selection->ids, 2 * wanted, sizeof *ids);
-        if (ids == NULL)
+        if (!ids)
             return error_no_memory(err);
         selection->ids = ids;
         selection->capacity = 2 * wanted;
@@ -31,7 +31,7 @@ static bool answer_is_yes(void)
 {
     char answer[16];
 
-    return fgets(answer, sizeof answer, stdin) != NULL &&
+    return fgets(answer, sizeof answer, stdin) &&
            (strcasecmp(answer, "y\n") == 0 || strcasecmp(answer, "yes\n") == 0);
 }
 

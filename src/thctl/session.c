@@ -38,7 +38,7 @@ static enum status load_config(struct session *session, const char *path)
     return STATUS_CONFIG;
 }
 
-/* What is there is read, even if it cannot be: silence would hide a mistake. */
+/* A file that is there is read, even if that fails: silence would hide a mistake. */
 static enum status find_config(struct session *session)
 {
     for (size_t i = 0; i < COUNT_OF(config_paths); i++) {
@@ -51,7 +51,7 @@ static enum status find_config(struct session *session)
 /* Whoever types a backend and no config has said all there is to say. */
 static enum status read_config(struct session *session)
 {
-    if (session->config_typed != NULL)
+    if (session->config_typed)
         return load_config(session, session->config_typed);
     return session->backend_typed ? STATUS_OK : find_config(session);
 }
@@ -72,7 +72,7 @@ enum status session_configure(struct session *session)
 /* Relative paths that the config has start at its folder, those of a person at the current one. */
 static bool is_from_config(const struct session *session)
 {
-    return session->backend != NULL && session->backend == session->config.backend;
+    return session->backend && session->backend == session->config.backend;
 }
 
 struct store_options session_store_options(const struct session *session, bool migrate)
@@ -89,7 +89,7 @@ struct enqueue session_enqueue(const struct session *session)
 {
     struct enqueue enqueue = enqueue_defaults();
 
-    if (session->config.path != NULL) {
+    if (session->config.path) {
         enqueue.max_payload = (size_t)session->config.max_payload;
         enqueue.idempotency_window = session->config.idempotency_window;
     }

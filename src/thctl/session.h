@@ -46,7 +46,7 @@ enum session_access {
 /* Opens the store, or says why not and returns the status to end with. */
 enum status session_open(struct session *session, enum session_access wanted) MUST_CHECK;
 
-/* Says that what was typed is wrong. */
+/* Says that the command line is wrong. */
 enum status session_refuse(const struct error *err);
 
 /* Says that what was asked for could not be done. */
@@ -61,7 +61,7 @@ bool session_find_job(struct session *session, const struct id_prefix *prefix,
 typedef bool session_look(struct session *session, const struct id_prefix *id, size_t number,
                           struct error *err);
 
-/* Opens the store and looks at each of the ids that are given; one that fails is told, and does not
+/* Opens the store and looks at each of the ids that are given; a failure is reported, and does not
  * keep the others from being looked at, unless the store is away. */
 enum status session_each_job(struct session *session, const struct words *arguments,
                              session_look *look);

@@ -60,7 +60,7 @@ static bool publish(struct session *session, struct error *err)
         .idempotency_window = session->config.idempotency_window,
     };
 
-    return session->config.path == NULL || store_publish(session->store, &limits, err);
+    return !session->config.path || store_publish(session->store, &limits, err);
 }
 
 static enum status run_migrate(struct session *session, const struct option_value *options,

@@ -56,7 +56,7 @@ static void put_lines(const struct sheet *sheet, const char *name, struct bytes 
 
 static void put(const struct sheet *sheet, const char *name, const char *value)
 {
-    if (value != NULL)
+    if (value)
         put_lines(sheet, name, (struct bytes){(const unsigned char *)value, strlen(value)});
 }
 
@@ -85,7 +85,7 @@ static void put_time(const struct sheet *sheet, const char *name, usec_t moment)
         put(sheet, name, when_format(moment, sheet->now, text));
 }
 
-/* Behind the state: why nobody can run it now. */
+/* After the state: why nobody can run it now. */
 static void put_aside(const struct sheet *sheet)
 {
     const struct job *job = sheet->job;
@@ -110,12 +110,12 @@ static void put_state(const struct sheet *sheet)
     output_text(sheet->out, "\n");
 }
 
-/* What runs and what has ended is told by the rest. */
+/* The rest says it of jobs that run or have ended. */
 static void put_why(const struct sheet *sheet)
 {
     const struct why *why = sheet->job->why;
 
-    if (why == NULL || why->code == WHY_RUNNING || why->code == WHY_ENDED)
+    if (!why || why->code == WHY_RUNNING || why->code == WHY_ENDED)
         return;
     put(sheet, "why", why->text);
     if (why->help[0] != '\0')
@@ -168,7 +168,7 @@ static void put_raw(const struct sheet *sheet, const char *name, struct bytes by
     output_line(sheet->out, &shown);
 }
 
-/* So many bytes of UTF-8, or up to three fewer: no character is cut in two. */
+/* This many bytes of UTF-8, or up to three fewer: no character is cut in two. */
 static struct bytes first_bytes(struct bytes text, size_t length)
 {
     for (int i = 0; i < 3 && (text.data[length] & 0xc0) == 0x80; i++)
@@ -196,7 +196,7 @@ static void put_output(const struct sheet *sheet)
     const struct bytes output = sheet->job->output;
     char size[UNITS_TEXT_SIZE];
 
-    if (output.data == NULL)
+    if (!output.data)
         return;
     if (!sheet->out->terminal || output.length <= TEXT_SHOWN) {
         put_lines(sheet, "output", output);
@@ -226,7 +226,7 @@ static bool needs_dump(const struct job *job)
 
 static void put_bytes(const struct sheet *sheet, const char *name, struct bytes bytes, bool raw)
 {
-    if (bytes.data == NULL)
+    if (!bytes.data)
         return;
     if (raw)
         put_raw(sheet, name, bytes);
@@ -242,7 +242,7 @@ static void put_progress(const struct sheet *sheet)
     if (job->progress_percent < 0)
         return;
     buffer_printf(&text, "%d%%", job->progress_percent);
-    if (job->progress_text != NULL)
+    if (job->progress_text)
         buffer_printf(&text, " %s", job->progress_text);
     put(sheet, "progress", buffer_str(&text));
 }
@@ -308,7 +308,7 @@ static void add_run(struct table *table, const struct job_run *run, usec_t now)
     char memory[UNITS_TEXT_SIZE], worker[160] = "", code[32] = "";
 
     snprintf(execution, sizeof execution, "%" PRId64, run->execution);
-    if (run->pool != NULL)
+    if (run->pool)
         snprintf(worker, sizeof worker, "%.127s/%d", run->pool, run->worker);
     if (run->signal != 0)
         signal_name(run->signal, code);

@@ -89,7 +89,7 @@ static void add_paused_cell(struct table *table, const struct queue_stats *stats
               stats->paused_at != 0 ? when_relative(stats->paused_at, now, text) : NULL);
 }
 
-/* Most have none, and are spared the column. */
+/* Most have none, and need no such column. */
 static void add_aside_cell(struct table *table, enum colour colour, int64_t count)
 {
     if (count != 0)

@@ -56,17 +56,17 @@ struct order {
 static bool check_known(const struct known_queues *known, const struct order *order,
                         const char *queue, struct error *err)
 {
-    const char *all_the_same = order->pause ? "; --create pauses it all the same" : "";
+    const char *anyway = order->pause ? "; --create pauses it anyway" : "";
     const char *closest;
 
     if (order->create || known_queues_has(known, queue))
         return true;
     closest = known_queues_closest(known, queue);
-    if (closest != NULL)
+    if (closest)
         return error_set(err, TH_E_NOT_FOUND, "there is no queue '%s' (did you mean '%s'?)%s",
-                         queue, closest, all_the_same);
+                         queue, closest, anyway);
     return error_set(err, TH_E_NOT_FOUND, "there is no queue '%s': 'thctl queues' lists them%s",
-                     queue, all_the_same);
+                     queue, anyway);
 }
 
 /* A backend is only made for a queue that is meant to be there. */

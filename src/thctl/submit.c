@@ -20,7 +20,7 @@ static void claim_own(const struct job *jobs, size_t count, struct enqueued *enq
     }
 }
 
-/* A try that failed for certain leaves the doubt about the one before it. */
+/* A try that certainly failed leaves the doubt about the one before it. */
 static bool is_in_doubt(bool was_in_doubt, const struct error *err)
 {
     return err->code == TH_E_UNCERTAIN || (was_in_doubt && err->code == TH_E_UNAVAILABLE);

@@ -28,7 +28,7 @@ static bool make_room(struct table *table)
         return true;
     size_t capacity = table->capacity == 0 ? 64 : 2 * table->capacity;
     struct table_cell *cells = reallocarray(table->cells, capacity, sizeof *cells);
-    if (cells == NULL)
+    if (!cells)
         return false;
     table->cells = cells;
     table->capacity = capacity;
@@ -227,14 +227,14 @@ static void add(struct table *table, enum colour colour, struct bytes text)
 
 void table_add(struct table *table, enum colour colour, const char *text)
 {
-    const char *shown = text == NULL ? "" : text;
+    const char *shown = text ? text : "";
 
     add(table, colour, (struct bytes){(const unsigned char *)shown, strlen(shown)});
 }
 
 void table_add_last_line(struct table *table, enum colour colour, const char *text)
 {
-    add(table, colour, text_last_line(text == NULL ? "" : text));
+    add(table, colour, text_last_line(text ? text : ""));
 }
 
 void table_add_number(struct table *table, enum colour colour, int64_t number)

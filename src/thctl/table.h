@@ -19,7 +19,7 @@ struct table_column {
     const char *title;
     bool right;      /* aligned to the right */
     int expendable;  /* left out before those with a lower number; 0 is never */
-    size_t cut_from; /* may be cut down to so many columns; 0 is never */
+    size_t cut_from; /* may be cut down to this width; 0 is never */
 };
 
 struct table_cell;
@@ -46,8 +46,8 @@ void table_print(const struct table *table, struct output *out);
 void table_print_with(const struct table *table, struct output *out,
                       void (*beneath)(size_t row, void *context), void *context);
 
-/* The same piece by piece, for whoever has only so many lines: how wide each column is drawn in so
- * many columns of a terminal (SIZE_MAX: all of it), the titles, and one row of table_rows(). */
+/* The same piece by piece, for whoever has only so many lines: how wide each column is drawn on a
+ * terminal of this width (SIZE_MAX: unlimited), the titles, and one row of table_rows(). */
 struct table_layout {
     size_t widths[TABLE_COLUMNS_MAX]; /* 0: left out */
 };

@@ -24,7 +24,7 @@ const struct option template_options[] = {
                                .min = 1, .max = JOB_COUNT_MAX},
     [TEMPLATE_MAX_STALLS] = {"max-stalls", 0, "N", "lost leases until it is dead (default: the handler's)", OPTION_NUMBER,
                              .min = 1, .max = JOB_COUNT_MAX},
-    [TEMPLATE_KEY] = {"key", 'k', "KEY", "of jobs with one key one waits and one runs", OPTION_TEXT},
+    [TEMPLATE_KEY] = {"key", 'k', "KEY", "of jobs with one key at most one waits and one runs", OPTION_TEXT},
     [TEMPLATE_UPDATE_PAYLOAD] = {"update-payload", 0, "BOOL", "if one with the key waits: take this payload (default: true)", OPTION_CHOICE,
                                  .choices = options_booleans},
     [TEMPLATE_UPDATE_RUN_AT] = {"update-run-at", 0, "HOW", "and this time: always never if_earlier if_later (default: always)", OPTION_CHOICE,
@@ -34,11 +34,11 @@ const struct option template_options[] = {
     [TEMPLATE_RESET_COUNTS] = {"reset-counts", 0, NULL, "and forget its failures", OPTION_FLAG},
     [TEMPLATE_IDEMPOTENCY_KEY] = {"idempotency-key", 'i', "KEY", "store it once, however often it is sent", OPTION_TEXT},
     [TEMPLATE_ID] = {"id", 0, "UUID", "use this id", OPTION_ID},
-    [TEMPLATE_WAIT] = {"wait", 'w', "D", "follow the job to its end, or for so long: --wait=30s", OPTION_DURATION,
+    [TEMPLATE_WAIT] = {"wait", 'w', "D", "follow the job to its end, or for this long: --wait=30s", OPTION_DURATION,
                        .min = USEC_PER_MSEC, .max = USEC_MAX, .is_optional = true},
     [TEMPLATE_BULK] = {"bulk", 0, "F", "one JSON object per line, one job each; - is stdin", OPTION_TEXT},
     [TEMPLATE_LINES] = {"lines", 'l', NULL, "each line of - or --file is the payload of a job", OPTION_FLAG},
-    [TEMPLATE_NULL] = {"null", '0', NULL, "with --lines: a line ends with a NUL, as of find -print0", OPTION_FLAG},
+    [TEMPLATE_NULL] = {"null", '0', NULL, "with --lines: a line ends with a NUL, as from find -print0", OPTION_FLAG},
     [TEMPLATE_SKIP_BAD] = {"skip-bad", 0, NULL, "store the good lines although some are bad", OPTION_FLAG},
     [TEMPLATE_QUIET] = {"quiet", 0, NULL, "print no ids", OPTION_FLAG},
     [TEMPLATE_OPTIONS] = {.name = NULL},
@@ -92,5 +92,5 @@ usec_t template_wait(const struct option_value *options)
 {
     const struct option_value *wait = &options[TEMPLATE_WAIT];
 
-    return wait->text != NULL ? wait->number : USEC_MAX;
+    return wait->text ? wait->number : USEC_MAX;
 }

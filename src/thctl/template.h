@@ -42,7 +42,7 @@ extern const struct option template_options[];
 bool template_make(const struct option_value *options, const char *type, usec_t now,
                    struct job *job_out, struct error *err) MUST_CHECK;
 
-/* How long to wait for the end of what is stored; USEC_MAX: for ever. */
+/* How long to wait for the end of what is stored; USEC_MAX: forever. */
 usec_t template_wait(const struct option_value *options);
 
 #endif

@@ -8,8 +8,8 @@
  * Invariants:
  *   - A store that is away is a line at the bottom: what was seen last stays, and looking goes on.
  *   - Looking never takes more than a fifth of the time, however long one look takes.
- *   - The terminal is given back on every way out. Signals are blocked but for the moments when we
- *     wait for keys, so none of them ends the process before that.
+ *   - The terminal is given back on every way out. Signals are blocked except while we wait for
+ *     keys, so none of them ends the process before that.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -31,7 +31,7 @@ enum top_option { TOP_INTERVAL, TOP_ONCE, TOP_OPTIONS };
 
 /* clang-format off */
 static const struct option top_options[] = {
-    [TOP_INTERVAL] = {"interval", 'i', "D", "look again after so long (1s)", OPTION_DURATION,
+    [TOP_INTERVAL] = {"interval", 'i', "D", "how often to look (1s)", OPTION_DURATION,
                       .min = INTERVAL_MIN, .max = INTERVAL_MAX},
     [TOP_ONCE] = {"once", 0, NULL, "print what there is now, and end", OPTION_FLAG},
     [TOP_OPTIONS] = {.name = NULL},
@@ -69,7 +69,7 @@ static void resolve_limits(const struct top *top, struct top_data *data)
     struct offers offers = {
         .pools = arena_alloc(&data->arena, (data->pool_count + 1) * sizeof *offers.pools)};
 
-    for (size_t i = 0; i < data->pool_count && offers.pools != NULL; i++) {
+    for (size_t i = 0; i < data->pool_count && offers.pools; i++) {
         if (!data->pools[i].silent)
             offers.pools[offers.count++] = data->pools[i].status;
     }

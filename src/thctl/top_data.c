@@ -11,12 +11,12 @@
 /* More than a screen has lines: the rest is for those who scroll. */
 #define FAILURES_SHOWN 100
 
-/* Pools are called NAME.RANDOM, so that a pool that is started anew is another one. */
+/* Pools are called NAME.RANDOM, so that a pool that is restarted is another one. */
 static size_t plain_length(const char *name)
 {
     const char *dot = strrchr(name, '.');
 
-    return dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name);
+    return dot && dot != name ? (size_t)(dot - name) : strlen(name);
 }
 
 /* The plain name, unless another pool has the same. */
@@ -50,8 +50,8 @@ static bool arrange_workers(struct top_data *data, struct error *err)
 
     for (size_t i = 0; i < data->pool_count; i++)
         count += pool_sight_workers(&data->pools[i], &busy);
-    data->workers = arena_alloc(&data->arena, (count + 1) * sizeof(*data->workers));
-    if (data->workers == NULL)
+    data->workers = arena_alloc(&data->arena, (count + 1) * sizeof *data->workers);
+    if (!data->workers)
         return error_no_memory(err);
     for (size_t i = 0; i < data->pool_count; i++) {
         if (!data->pools[i].silent)
@@ -64,8 +64,8 @@ static bool arrange_queues(struct top_data *data, struct error *err)
 {
     const struct queue_stats_list *stats = &data->stats;
 
-    data->queues = arena_alloc(&data->arena, (stats->count + 1) * sizeof(*data->queues));
-    if (data->queues == NULL)
+    data->queues = arena_alloc(&data->arena, (stats->count + 1) * sizeof *data->queues);
+    if (!data->queues)
         return error_no_memory(err);
     for (size_t i = 0; i < stats->count; i++)
         data->queues[i] = (struct top_queue){&stats->items[i], TOP_RATE_UNKNOWN, TOP_RATE_UNKNOWN};

@@ -12,7 +12,7 @@
 /* Absent text comes first, and worker 10 after worker 9. */
 static int by_text(const char *a, const char *b)
 {
-    return strverscmp(a != NULL ? a : "", b != NULL ? b : "");
+    return strverscmp(a ? a : "", b ? b : "");
 }
 
 static int falling(int64_t a, int64_t b)
@@ -198,10 +198,10 @@ const char *top_order_name(enum top_section section, size_t order)
     return sections[section].orders[order].name;
 }
 
-/* An array of nothing may be no array at all. */
+/* The array may be NULL when there is nothing in it. */
 static void sort(void *items, size_t count, size_t size, const struct order *order)
 {
-    if (count > 1 && order->compare != NULL)
+    if (count > 1 && order->compare)
         qsort(items, count, size, order->compare);
 }
 
@@ -212,13 +212,13 @@ void top_order_sort(struct top_data *data, enum top_section section, size_t orde
 
     switch (section) {
     case TOP_POOLS:
-        sort(data->pools, data->pool_count, sizeof(*data->pools), chosen);
+        sort(data->pools, data->pool_count, sizeof *data->pools, chosen);
         return;
     case TOP_WORKERS:
-        sort(data->workers, data->worker_count, sizeof(*data->workers), chosen);
+        sort(data->workers, data->worker_count, sizeof *data->workers, chosen);
         return;
     case TOP_QUEUES:
-        sort(data->queues, data->queue_count, sizeof(*data->queues), chosen);
+        sort(data->queues, data->queue_count, sizeof *data->queues, chosen);
         return;
     case TOP_FAILURES:
     case TOP_SECTIONS:

@@ -17,7 +17,8 @@ size_t top_order_count(enum top_section section);
 /* The title of the column that decides. */
 const char *top_order_name(enum top_section section, size_t order);
 
-/* Sorts the rows of a section in place. Equal ones stand by their names, so that they stay. */
+/* Sorts the rows of a section in place. Equal ones are in the order of their names, so that they
+ * stay where they are. */
 void top_order_sort(struct top_data *data, enum top_section section, size_t order);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "base/base.h"
 
-/* Shares lines among parts that want so many each. Nobody gets more than it wants, and nobody goes
- * short while another one has two more; the earlier of two equals gets the odd line. */
+/* Shares lines among parts, each of which wants some. None gets more than it wants, and none goes
+ * short while another has two more; the earlier of two equals gets the odd line. */
 void top_room_share(size_t lines, const size_t *wanted, size_t *given_out, size_t count);
 
 /* The first row to show: as near to the one asked for as it can be with no line left empty. */

@@ -75,7 +75,7 @@ static bool refuse_terminal(struct error *err)
     char shown[EXCERPT_SIZE];
     const char *name = getenv("TERM");
 
-    if (name == NULL || name[0] == '\0')
+    if (!name || name[0] == '\0')
         return error_set(err, TH_E_INVALID,
                          "TERM is not set, so nothing is known of this terminal (or use --once)");
     return error_set(err, TH_E_INVALID,
@@ -99,10 +99,10 @@ bool top_screen_open(bool coloured, struct top_screen **screen_out, struct error
     if (!output_obeys_escapes() || !knows_terminal())
         return refuse_terminal(err);
     struct top_screen *screen = calloc(1, sizeof *screen);
-    if (screen == NULL)
+    if (!screen)
         return error_no_memory(err);
     screen->screen = newterm(NULL, stdout, stdin);
-    if (screen->screen == NULL) {
+    if (!screen->screen) {
         free(screen);
         return refuse_terminal(err);
     }
@@ -115,7 +115,7 @@ bool top_screen_open(bool coloured, struct top_screen **screen_out, struct error
 
 void top_screen_close(struct top_screen **screen)
 {
-    if (*screen == NULL)
+    if (!*screen)
         return;
     endwin();
     delscreen((*screen)->screen);

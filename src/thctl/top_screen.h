@@ -11,7 +11,7 @@
 
 struct error;
 
-/* Keys that are no characters. */
+/* Keys that are not characters. */
 enum top_key {
     TOP_KEY_NONE = 0,   /* none was pressed */
     TOP_KEY_GONE = 256, /* nor will there be one: the terminal has gone */
@@ -28,8 +28,8 @@ enum top_key {
 
 struct top_screen;
 
-/* Takes over the terminal on stdin and stdout. TH_E_INVALID when $TERM is none that can be drawn
- * on; then nothing has changed. */
+/* Takes over the terminal on stdin and stdout. TH_E_INVALID when $TERM cannot be drawn on; then
+ * nothing has changed. */
 bool top_screen_open(bool coloured, struct top_screen **screen_out, struct error *err) MUST_CHECK;
 
 /* Gives the terminal back as it was. Sets *screen to NULL. */
@@ -41,7 +41,7 @@ void top_screen_size(const struct top_screen *screen, size_t *width_out, size_t 
 struct pen top_screen_clear(struct top_screen *screen);
 void top_screen_show(struct top_screen *screen);
 
-/* The next key: a character or one of the above. Waits for so long, or until a signal comes that is
+/* The next key: a character or one of the above. Waits this long, or until a signal comes that is
  * not in `blocked`. */
 int top_screen_wait(struct top_screen *screen, usec_t timeout, const sigset_t *blocked);
 

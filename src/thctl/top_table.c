@@ -66,7 +66,7 @@ static void add_id(struct table *table, const char *id, bool wide)
 {
     char shown[UUID_TEXT_SIZE];
 
-    table_add(table, COLOUR_NONE, id != NULL ? id_prefix_show(id, wide, shown) : NULL);
+    table_add(table, COLOUR_NONE, id ? id_prefix_show(id, wide, shown) : NULL);
 }
 
 /* In whole seconds: fractions of something that is a heartbeat old would only flicker. */
@@ -191,10 +191,10 @@ static void fill(struct table *table, const struct top_data *data, enum top_sect
 static void mark_column(struct table *table, const char *title)
 {
     struct table_column *columns =
-        arena_alloc(&table->arena, table->column_count * sizeof(*columns));
+        arena_alloc(&table->arena, table->column_count * sizeof *columns);
     char marked[64];
 
-    if (columns == NULL)
+    if (!columns)
         return;
     snprintf(marked, sizeof marked, "%s" MARK, title);
     for (size_t i = 0; i < table->column_count; i++) {
@@ -211,7 +211,7 @@ struct table top_table_of(const struct top_data *data, enum top_section section,
     struct table table = {.columns = tables[section].columns,
                           .column_count = tables[section].count};
 
-    if (sorted_by != NULL)
+    if (sorted_by)
         mark_column(&table, sorted_by);
     fill(&table, data, section, wide);
     return table;

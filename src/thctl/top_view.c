@@ -95,7 +95,7 @@ static const char *clock_text(usec_t now, char text[CLOCK_SIZE])
     time_t seconds = (time_t)(now / USEC_PER_SEC);
     struct tm local;
 
-    if (now == 0 || localtime_r(&seconds, &local) == NULL ||
+    if (now == 0 || !localtime_r(&seconds, &local) ||
         strftime(text, CLOCK_SIZE, "%H:%M:%S", &local) == 0)
         text[0] = '\0';
     return text;
@@ -285,7 +285,7 @@ static void draw_hints(const struct top_view *view, const struct pen *pen)
     char order[PIECE_MAX];
 
     for (size_t i = 0; i < view->hint_count; i++) {
-        if (view->hints[i].brief == NULL)
+        if (!view->hints[i].brief)
             continue;
         line_put(&line, COLOUR_BOLD, view->hints[i].keys);
         line_space(&line, COLOUR_NONE, 1);
@@ -310,7 +310,7 @@ static void draw_problem(const struct top_view *view, const struct pen *pen)
 
 static void draw_foot(const struct top_view *view, const struct pen *pen)
 {
-    if (view->problem != NULL)
+    if (view->problem)
         draw_problem(view, pen);
     else
         draw_hints(view, pen);

@@ -40,11 +40,11 @@ struct top_view {
     size_t width, height;
 };
 
-/* `height` lines of at most `width` columns. A height without room for a row in each section is
- * not kept to: the pen leaves out what is below the last line. */
+/* `height` lines of at most `width` columns. If `height` has no room for a row in each section,
+ * more lines are drawn: the pen leaves out what is below the last one. */
 void top_view_draw(struct top_view *view, const struct pen *pen);
 
-/* All of it, once, for whoever reads it later; `width` counts, the rest of the view's state not. */
+/* All of it, once, for whoever reads it later; of the view's state only `width` counts. */
 void top_view_print(const struct top_view *view, const struct pen *pen);
 
 #endif

@@ -25,7 +25,7 @@ static void add_aside(struct buffer *line, const struct job *job)
     if (job->aside == ASIDE_NONE)
         return;
     buffer_printf(line, ", %s", aside_words(job->aside));
-    if (job->aside == ASIDE_CANNOT_START && job->last_error != NULL) {
+    if (job->aside == ASIDE_CANNOT_START && job->last_error) {
         const struct bytes last = text_last_line(job->last_error);
         buffer_text(line, ": ");
         buffer_add(line, last.data, last.length);
@@ -39,7 +39,7 @@ static void add_standing(struct buffer *line, const struct job *job)
     add_aside(line, job);
     if (job->progress_percent >= 0 && !job_state_has_ended(job->state))
         buffer_printf(line, " %d%%", job->progress_percent);
-    if (job->progress_text != NULL && !job_state_has_ended(job->state))
+    if (job->progress_text && !job_state_has_ended(job->state))
         buffer_printf(line, " %s", job->progress_text);
 }
 

@@ -54,9 +54,9 @@ static void keep_failure(struct waiting *waiting, const struct job *job)
     struct buffer *line = &waiting->failures[waiting->failure_count++];
     *line = (struct buffer)BUFFER(FAILURE_MAX);
     buffer_printf(line, "%s %s", uuid_format(&job->id, id), job_state_name(job->state));
-    if (reason != NULL)
+    if (reason)
         buffer_printf(line, " (%s)", reason);
-    if (job->state == JOB_DEAD && job->last_error != NULL) {
+    if (job->state == JOB_DEAD && job->last_error) {
         struct bytes last = text_last_line(job->last_error);
         buffer_text(line, ": ");
         buffer_add(line, last.data, last.length);
@@ -113,7 +113,7 @@ static usec_t min_usec(usec_t a, usec_t b)
     return a < b ? a : b;
 }
 
-/* While ends are seen it looks again at once, else less and less often, and never so often that
+/* While jobs end it looks again at once, otherwise less and less often, and never so often that
  * looking takes more than a fifth of the time. */
 static bool watch(struct waiting *waiting, struct error *err)
 {

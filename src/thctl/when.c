@@ -27,7 +27,7 @@ static bool refuse_form(const char *text, struct error *err)
 {
     char shown[EXCERPT_SIZE];
 
-    return error_set(err, TH_E_INVALID, "'%s' is no time: use " WHEN_FORMS,
+    return error_set(err, TH_E_INVALID, "'%s' is not a time: use " WHEN_FORMS,
                      excerpt_of(text, shown));
 }
 
@@ -56,7 +56,7 @@ static bool read_clock(const char *text, struct tm *time_out)
     time_out->tm_sec = 0;
     if (!read_digits(&text, digits, ':', &time_out->tm_hour))
         return false;
-    if (strchr(text, ':') == NULL) {
+    if (!strchr(text, ':')) {
         if (!read_digits(&text, 2, '\0', &time_out->tm_min))
             return false;
     } else if (!read_digits(&text, 2, ':', &time_out->tm_min) ||
@@ -166,7 +166,7 @@ static bool has_date(const char *text)
            (text[DATE_SIZE] == ' ' || text[DATE_SIZE] == 'T' || text[DATE_SIZE] == 't');
 }
 
-/* Z or an offset: the minus of -05:00 stands behind those of the date. */
+/* Z or an offset: the minus of -05:00 comes after those of the date. */
 static bool has_zone(const char *text)
 {
     return strpbrk(text + DATE_SIZE + 1, "Zz+-") != NULL;

@@ -18,7 +18,7 @@ static void find_user(char name[PART_SIZE])
     struct passwd entry, *found = NULL;
     char room[ENTRY_SIZE];
 
-    if (getpwuid_r(getuid(), &entry, room, sizeof room, &found) == 0 && found != NULL)
+    if (getpwuid_r(getuid(), &entry, room, sizeof room, &found) == 0 && found)
         snprintf(name, PART_SIZE, "%s", found->pw_name);
     else
         snprintf(name, PART_SIZE, "%u", (unsigned)getuid());

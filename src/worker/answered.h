@@ -1,8 +1,8 @@
 /*
  * answered.h - the jobs that a resident has answered last.
  *
- * One that answers a job twice, or tells how far it is when it is done, may do so while it has the
- * next one: that job is not to blame.
+ * One that answers a job twice, or reports progress of a job that is done, may do so while it has
+ * the next one: that job is not to blame.
  */
 #ifndef WORKER_ANSWERED_H
 #define WORKER_ANSWERED_H

@@ -27,7 +27,7 @@ static struct call *call_of(struct th_context *context)
     return (struct call *)context;
 }
 
-/* What is no UTF-8 becomes '?': everybody behind us takes text for text. */
+/* What is not UTF-8 becomes '?': everybody after us takes text for text. */
 static void clean(char *text)
 {
     size_t left = strlen(text);
@@ -128,7 +128,7 @@ static void say_snooze(struct th_context *context, double seconds)
         seconds < most ? (usec_t)(seconds * (double)USEC_PER_SEC) : SNOOZE_MAX;
 }
 
-/* Whoever takes a wish to stop off the socket has to be the one who heeds it. */
+/* Whoever takes a wish to stop off the socket has to act on it. */
 static bool ask_cancelled(struct th_context *context)
 {
     if (!inside_is_worker())
@@ -228,7 +228,7 @@ enum stop_reason call_stop(struct call *call)
 
 /* ---- what became of the job ---- */
 
-/* What was said is what holds, but for a failure: it may be the answer to a wish to stop. */
+/* What was said holds, except for a failure: it may be the answer to a wish to stop. */
 static enum outcome_kind kind_of(enum th_outcome outcome, enum stop_reason stop)
 {
     switch (outcome) {
@@ -287,7 +287,7 @@ static enum th_outcome check_outcome(struct call *call, enum th_outcome outcome)
 {
     if ((unsigned)outcome <= TH_SNOOZE)
         return outcome;
-    snprintf(call->error, sizeof call->error, "plugin %s returned %d, which is no outcome",
+    snprintf(call->error, sizeof call->error, "plugin %s returned %d, which is not an outcome",
              call->plugin, (int)outcome);
     call->has_error = true;
     return TH_RETRY;

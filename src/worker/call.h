@@ -4,6 +4,21 @@
  *     th_error(), th_result(), …  -->  struct call  --call_report()-->  struct handler_report
  *
  * Nothing is allocated for a job that is simply done.
+ *
+ *   what happens                      seen by                       the job
+ *   the function returns              call.c                        as it says; a failure is a stop
+ *                                                                   if one was wanted
+ *   th_cancelled()                    worker.c: halts, the lease;   the function returns
+ *                                     call.c: the deadline
+ *   it does not return in time        master/overrun.c              the worker is killed: failed,
+ *                                                                   cancelled or released
+ *   a signal, exit()                  master/children.c: the        failed
+ *                                     worker's end, with its mark
+ *   it cannot be loaded, init fails,  plugins.c, plugin_handler.c   released: could_not_start
+ *   nothing for the type in it
+ *   it forks, and the child returns   inside.c: it is no worker     goes on; the child exits
+ *   it leaves children behind         plugins.c, staying.c          they are killed with it
+ *   the master dies                   lifeline.c                    the worker is killed at once
  */
 #ifndef WORKER_CALL_H
 #define WORKER_CALL_H
@@ -53,7 +68,7 @@ void call_done(struct call *call);
 /* The job as a plugin sees it. */
 struct th_job call_job(const struct call *call);
 
-/* Why it shall stop, if it shall. */
+/* Why it has to stop, if it has to. */
 enum stop_reason call_stop(struct call *call);
 
 /* What it means that the plugin returned this. False when out of memory. */

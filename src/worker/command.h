@@ -33,7 +33,7 @@ struct command_variable {
     const char *value;
 };
 
-/* A handler, as its configuration says. Zeroed is "not set", but for the umask. */
+/* A handler, as its configuration says. Zeroed is "not set", except for the umask. */
 struct command {
     const char *const *argv; /* ends in NULL; or NULL and a shell string: */
     const char *shell;

@@ -24,7 +24,7 @@ bool ending_is_error(enum outcome_kind kind);
 /* ": " and what the program had to say about it, if anything. */
 void ending_add_words(struct buffer *text, const struct gist *said);
 
-/* The end of a resident that has done so many jobs, to the log. */
+/* The end of a resident that has done this many jobs, to the log. */
 void ending_log_resident(const char *handler, int pid, const struct program_end *end, uint64_t jobs,
                          bool was_asked_to);
 

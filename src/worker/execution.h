@@ -1,8 +1,17 @@
 /*
  * execution.h - runs one program to its end, and everything that it started.
  *
- * When a run has ended no process of it is left, and what it printed has been received, but for
+ * When a run has ended no process of it is left, and all that it printed has been received, except
  * what it may have handed to somebody outside. There is one run at a time.
+ *
+ *   what happens                seen by                              the job
+ *   a step before exec fails    spawn.c: a pipe that closes on exec  released: could_not_start
+ *   it ends                     program.c: its pidfd                 as command.h says
+ *   the deadline passes         a timer on the boot-time clock       failed, whatever it said
+ *   somebody wants it stopped   execution_stop(), from the loop      cancelled or released
+ *   it left children behind     orphans.c: we are their subreaper    waits until they are gone
+ *
+ * A pid is signalled only before it has been waited for: afterwards it may be somebody else's.
  */
 #ifndef WORKER_EXECUTION_H
 #define WORKER_EXECUTION_H

@@ -3,8 +3,8 @@
  *
  *     feed_line() --waiting--> feed_push() --being sent--> its pipe --> read
  *
- * A place in the stream is told by how many bytes were ever added before it, since the program was
- * started: so it is known of each line whether anything of it was read.
+ * A place in the stream is the number of bytes added before it since the program was started: so it
+ * is known of each line whether anything of it was read.
  */
 #ifndef WORKER_FEED_H
 #define WORKER_FEED_H
@@ -17,7 +17,7 @@ struct program;
 
 struct feed {
     struct buffer waiting, sending;
-    uint64_t added; /* of all bytes, but for those that wait */
+    uint64_t added; /* of all bytes, except those that wait */
 };
 
 void feed_init(struct feed *feed, size_t limit);

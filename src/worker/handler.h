@@ -34,7 +34,7 @@ struct handler_job {
     bool payload_is_json;
     usec_t timeout; /* 0: none */
     usec_t kill_grace;
-    size_t output_size; /* so much of the end of what it prints is kept */
+    size_t output_size; /* how much of the end of what it prints is kept */
     usec_t started_at;  /* the database's time, for the record */
     int worker;
 };
@@ -61,7 +61,7 @@ struct handler_report {
 
 void handler_report_done(struct handler_report *report);
 
-/* With the last progress, which is stored with the end: the pool may not have beaten since. */
+/* With the last progress, which is stored with the end: there may have been no heartbeat since. */
 struct outcome handler_report_outcome(const struct handler_report *report);
 
 /* One of a job that was not started, through no fault of anybody's. */
@@ -102,7 +102,7 @@ struct handler_place {
     struct hold hold;
     usec_t until; /* boot time at which it times out; 0: never */
 
-    /* For what runs inside the worker and cannot be stopped by the loop: whether the run shall
+    /* For what runs inside the worker and cannot be stopped by the loop: whether the run has to
      * stop, asked from within it. */
     enum stop_reason (*wants_stop)(void *context);
     void *context;
@@ -128,7 +128,7 @@ struct handler_kind {
                 const struct handler_job *job, const struct handler_listener *listener,
                 struct handler_report *report_out, struct error *err);
 
-    /* Called from the loop while it runs: shall end now, and must have ended after `grace`. */
+    /* Called from the loop while it runs: it has to end now, and must have ended after `grace`. */
     void (*stop)(void *state, const struct handler_place *place, enum stop_reason why,
                  usec_t grace);
 

@@ -2,8 +2,8 @@
  * inside.c - while code of a plugin runs in this worker.
  *
  * The one place in thd with a signal handler, and it does nothing: that it is there makes TERM
- * interrupt what a plugin waits for, and whether a run shall stop is asked elsewhere. A worker that
- * is inside a plugin when the master dies is killed (lifeline.c): its loop would not notice.
+ * interrupt what a plugin waits for, and whether a run has to stop is asked elsewhere. A worker
+ * that is inside a plugin when the master dies is killed (lifeline.c): its loop would not notice.
  */
 #include "worker/inside.h"
 

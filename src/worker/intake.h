@@ -22,8 +22,8 @@ struct intake {
         blocker; /* the task that stands in the way; HOLD_NONE: none did, at the last look */
 };
 
-/* The next one that nobody else has is started by this worker; it points into the arena. False in
- * *started_out: there is none, or the first may not be taken now. */
+/* Starts the next task that nobody else has; it points into the arena. False in *started_out: there
+ * is none, or the first may not be taken now. */
 bool intake_start(struct intake *intake, struct arena *arena, struct task *task_out,
                   bool *started_out, struct error *err) MUST_CHECK;
 

@@ -11,7 +11,7 @@
 
 static int chosen; /* of this process; 0: none yet */
 
-/* Who cannot be sure to end with the master must not run anything. */
+/* A worker that cannot be sure to end with the master must not run anything. */
 static void choose(const struct process *process, int number)
 {
     if (chosen == number)

@@ -1,9 +1,9 @@
 /*
  * lifeline.h - how a worker ends with the master.
  *
- *     outside of plugins    SIGCONT: one that is stopped goes on, its loop sees that the master is
+ *     outside plugins       SIGCONT: one that is stopped goes on, its loop sees that the master is
  *                           gone, and it kills all that it has started before it ends
- *     inside of a plugin    SIGKILL: nothing that the plugin has done to signals holds it up
+ *     inside a plugin       SIGKILL: nothing that the plugin has done to signals holds it up
  *
  * Programs that it has started die with it in any case (spawn.c). The signal is the system's to
  * send; it costs a call to change it, which a worker that only runs plugins makes once.

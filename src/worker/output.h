@@ -1,7 +1,8 @@
 /*
  * output.h - what a program prints, line by line.
  *
- * Memory is bounded, whatever is printed: of a long line the start is told, and the rest counted.
+ * Memory is bounded, whatever is printed: of a long line the start is passed on, and the rest
+ * counted.
  */
 #ifndef WORKER_OUTPUT_H
 #define WORKER_OUTPUT_H

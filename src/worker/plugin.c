@@ -16,7 +16,7 @@
 #define MINOR(abi)  ((abi)&0xffffu)
 #define EXACT_MATCH INT_MAX
 
-/* What the first ABI version had; members that came later are behind it. */
+/* What the first ABI version had; members that came later follow it. */
 #define SIZE_MIN sizeof(struct th_plugin)
 
 static bool check_handlers(const struct th_plugin *plugin, struct error *err)
@@ -38,10 +38,10 @@ static bool check_handlers(const struct th_plugin *plugin, struct error *err)
 bool plugin_check(const struct th_plugin *plugin, struct error *err)
 {
     if (plugin->magic != TH_PLUGIN_MAGIC)
-        return error_set(err, TH_E_INVALID, "its %s is no descriptor of a plugin", SYMBOL);
+        return error_set(err, TH_E_INVALID, "its %s is not the descriptor of a plugin", SYMBOL);
     if (MAJOR(plugin->abi) != TH_PLUGIN_ABI_MAJOR || MINOR(plugin->abi) > TH_PLUGIN_ABI_MINOR)
         return error_set(
-            err, TH_E_INVALID, "built for plugin ABI %u.%u, and this thd has %u.%u: build it anew",
+            err, TH_E_INVALID, "built for plugin ABI %u.%u, and this thd has %u.%u: build it again",
             MAJOR(plugin->abi), MINOR(plugin->abi), TH_PLUGIN_ABI_MAJOR, TH_PLUGIN_ABI_MINOR);
     if (plugin->size < SIZE_MIN)
         return error_set(err, TH_E_INVALID, "its descriptor has %zu bytes instead of %zu",

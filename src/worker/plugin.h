@@ -1,7 +1,7 @@
 /*
  * plugin.h - a shared object that exports a descriptor as <taskharbor/plugin.h> has it.
  *
- * Whoever loads one runs its code: only workers do, and the child of thd --check.
+ * Loading one runs its code: only workers do it, and the child of thd --check.
  */
 #ifndef WORKER_PLUGIN_H
 #define WORKER_PLUGIN_H

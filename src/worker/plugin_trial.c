@@ -2,7 +2,7 @@
  * plugin_trial.c - loads a plugin in a child process, to see whether a worker could.
  *
  * Whatever the plugin does while it is loaded, it does to the child. The child's answer is one
- * message in a pipe: a mark, and what is wrong behind it. No answer is one, too.
+ * message in a pipe: a mark, followed by what is wrong. No answer is an answer, too.
  */
 #include "worker/plugin_trial.h"
 

@@ -8,7 +8,7 @@
 
 struct error;
 
-/* What it shall have besides a descriptor that fits. */
+/* What it has to have besides a descriptor that fits. */
 struct plugin_wish {
     const char *path;
     const char *type; /* a handler for it; NULL: whatever it has */

@@ -152,7 +152,7 @@ const struct plugin_use *plugins_middleware(const struct plugins *plugins, size_
     return plugins->middleware;
 }
 
-/* What threads have printed between two jobs is told of before. */
+/* What threads have printed between two jobs is reported first. */
 void plugins_begin_job(struct plugins *plugins, struct hold hold)
 {
     const char *plugin = plugins->newest ? plugins->newest->plugin->name : "none";

@@ -53,7 +53,7 @@ struct print_file *plugins_print_file(struct plugins *plugins);
 /* Calls fini; nothing is unloaded. */
 void plugins_close(struct plugins **plugins);
 
-/* Behind a job: what a plugin has started for it, and left behind, is killed, as with a command.
+/* After a job: what a plugin has started for it, and left behind, is killed, as with a command.
  * What it has started in its init stays. */
 bool plugins_clear_up(const struct handler_place *place, const struct handler *handler,
                       const struct handler_report *report, struct error *err) MUST_CHECK;

@@ -18,7 +18,7 @@ void printed_pass_on(struct print_file *file, const char *plugin);
 /* In a call for a job or an init. */
 void printed_collect(struct call *call);
 
-/* What th_log() says comes behind what was printed before. */
+/* What th_log() says comes after what was printed before. */
 void printed_say(struct call *call, struct bytes line);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * program.c - a program that runs: what goes in, what comes out, how it is stopped, how it ends.
  *
- * Input is written as far as the program reads it, output is read as it comes, whoever else watches
- * something in the loop is served meanwhile.
+ * Input is written as far as the program reads it, output is read as it comes, and whoever else
+ * watches something in the loop is served meanwhile.
  *
  * Invariants:
  *   - The program's pid is signalled only before it is waited for; until then it is nobody else's.
@@ -100,7 +100,7 @@ static bool write_input(struct program_pipe *pipe)
     return true;
 }
 
-/* The input of one that stays is kept open, also when it is of no use: it tells what was not read.
+/* The input of one that stays is kept open, even when it is of no use: it shows what was not read.
  */
 static void send_input(struct program_pipe *pipe)
 {
@@ -160,8 +160,8 @@ static bool open_pipe(struct program_pipe *pipe, int *theirs_out, struct error *
     return true;
 }
 
-/* Another user can use what it was given, but open it by name (/dev/stdout, /proc/self/fd/3) only
- * if it is its own. Where we may not give it away it is as it was. */
+/* Another user can use the pipes it was given, but can open them by name (/dev/stdout,
+ * /proc/self/fd/3) only if they are its own. Where we may not give them away they stay ours. */
 static void give_away(int fd, const struct account *account)
 {
     if (account && !account->is_self && fchown(fd, account->uid, account->gid) < 0)

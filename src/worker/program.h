@@ -4,12 +4,12 @@
  *     program_start() -> running -> stopping (TERM, then KILL) -> clearing (what it left behind)
  *                                                                                  -> ended
  *
- * All of it happens in the loop. When a program has ended no process of it is left, but for what it
+ * All of it happens in the loop. When a program has ended no process of it is left, except what it
  * may have handed to somebody outside.
  *
  * A program is there for one run, and there is one such at a time; or it stays from run to run, and
- * is spared when those that do not are cleared up after. What one that stays has started and is no
- * longer the parent of may be killed with what any other leaves behind.
+ * is spared when those that do not are cleared up after. What one that stays has started, and is
+ * not the parent of any more, may be killed with what any other leaves behind.
  */
 #ifndef WORKER_PROGRAM_H
 #define WORKER_PROGRAM_H
@@ -52,7 +52,7 @@ struct program_pipe {
 struct programs;
 struct staying;
 
-/* Zeroed, but for what the first paragraph says. */
+/* Zeroed, except for the members of the first paragraph. */
 struct program {
     struct programs *programs;
     bool stays;       /* and its input is left open */

@@ -8,7 +8,7 @@
  * Invariants:
  *   - It has no more jobs than any of their handlers allows.
  *   - A job that was not given to it waits for a program that is about to end; everything else is
- *     decided in resident_serve(), outside of the loop's callbacks.
+ *     decided in resident_serve(), outside the loop's callbacks.
  *   - The pipes are watched as long as it lives: a job costs one write and one read.
  */
 #include "worker/resident.h"
@@ -63,7 +63,7 @@ static void lose_patience(void *context)
     resident_accuse(resident, &err);
 }
 
-/* A program that was of use and ended before it read a job is started anew for that. */
+/* A program that was of use and ended before it read a job is started again for that job. */
 static void note_in_turn(struct resident *resident, struct turn *turn, uint64_t read)
 {
     turn->end = resident->program.end;
@@ -85,7 +85,7 @@ static void note_in_turns(struct resident *resident)
     }
 }
 
-/* All that there is to know of one that has ended. */
+/* All that is to be known about one that has ended. */
 static void bury(struct resident *resident)
 {
     struct program *program = &resident->program;
@@ -188,7 +188,7 @@ static void check_input(struct resident *resident, const struct turn *turn)
     program_close_input(program);
 }
 
-/* Nor would one that has one job at a time know what to make of a wish to stop the last one. */
+/* And one that has one job at a time would not know what to make of a wish to stop the last one. */
 static void check_wish(struct resident *resident, const struct turn *turn)
 {
     const struct program *program = &resident->program;

@@ -1,6 +1,6 @@
 /*
  * resident.h - a program that stays: one JSON line per job to its stdin, its answers from its
- * stdout. All handlers of a worker that would start the same program have one of them together.
+ * stdout. All handlers of a worker that would start the same program share one.
  *
  *     not started --first job--> running --answer--> running --…
  *          ^                        |
@@ -9,15 +9,16 @@
  * and what becomes of its jobs:
  *
  *     an answer                     as it says, for the job that it names
- *     a line that is none           all have failed, naming it; the program is ended
- *     its end, before it answered   all have failed; not started those of which it had read nothing
+ *     a line that is not one        all have failed, naming it; the program is ended
+ *     its end, before it answered   all have failed, except that those of which it had read nothing
+ *                                   were not started
  *     timeout, cancel               it is asked to stop that job, and has kill_grace to answer;
- * then it is killed. That job has failed or is cancelled, whatever it says, unless what was to be
- * cancelled is done; the others are released a lost lease, a drain         the program is ended;
- * all are released
+ * then it is killed. That job has failed or is cancelled, whatever it says, unless it was to be
+ * cancelled and is done; the others are released a lost lease, a drain         the program is
+ * ended; all are released
  *
  * A job is reported when nobody works on it any more: a program that has to end has ended by then.
- * One that ended between two jobs is started anew with the next. One that has to wait for that, as
+ * One that ended between two jobs is started again with the next. One that has to wait for that, as
  * restarts.h says, holds nobody up: a job that comes meanwhile is given back.
  */
 #ifndef WORKER_RESIDENT_H
@@ -51,7 +52,7 @@ bool resident_has_room(const struct resident *resident, const struct resident_pl
 bool resident_begin(struct resident *resident, const struct resident_plan *plan,
                     struct handler_run *run, struct error *err) MUST_CHECK;
 
-/* Called from the loop: one of its jobs shall stop. */
+/* Called from the loop: one of its jobs has to stop. */
 void resident_halt(struct resident *resident, struct handler_run *run, enum stop_reason why,
                    usec_t grace);
 
@@ -63,7 +64,7 @@ bool resident_run(struct resident *resident, const struct resident_plan *plan,
                   const struct handler_job *job, const struct handler_listener *listener,
                   struct handler_report *report_out, struct error *err) MUST_CHECK;
 
-/* Called from the loop while it has jobs: all of them shall stop. */
+/* Called from the loop while it has jobs: all of them have to stop. */
 void resident_stop(struct resident *resident, enum stop_reason why, usec_t grace);
 
 #endif

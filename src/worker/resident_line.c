@@ -93,7 +93,7 @@ static bool read_id(const struct parts *parts, struct arena *arena, struct answe
     if (!parts->id.data)
         return error_set(err, TH_E_INVALID, "has no id");
     return json_to_text(parts->id, arena, &answer->id) ||
-           error_set(err, TH_E_INVALID, "the id is no text");
+           error_set(err, TH_E_INVALID, "the id is not text");
 }
 
 static bool read_text(struct bytes value, const char *name, struct arena *arena,
@@ -101,7 +101,7 @@ static bool read_text(struct bytes value, const char *name, struct arena *arena,
 {
     if (!value.data || json_to_text(value, arena, text_out))
         return true;
-    return error_set(err, TH_E_INVALID, "'%s' is no text", name);
+    return error_set(err, TH_E_INVALID, "'%s' is not text", name);
 }
 
 static bool read_flag(struct bytes value, const char *name, bool *flag_out, struct error *err)
@@ -119,7 +119,7 @@ static bool read_progress(const struct parts *parts, struct arena *arena, struct
     if (!parts->progress.data)
         return true;
     if (!json_to_int(parts->progress, &percent) || percent < 0 || percent > 100)
-        return error_set(err, TH_E_INVALID, "'progress' is no whole number from 0 to 100");
+        return error_set(err, TH_E_INVALID, "'progress' is not a whole number from 0 to 100");
     answer->percent = (int)percent;
     return read_text(parts->text, "text", arena, &answer->text, err);
 }

@@ -23,7 +23,7 @@ struct resident {
     struct program program;
     struct turn *first; /* owned; its jobs, the oldest first */
     size_t count;       /* of them */
-    size_t asked;       /* and how many of those shall stop */
+    size_t asked;       /* and how many of those have to stop */
     size_t limit;       /* the smallest concurrency of those */
     struct answered answered;
     struct feed feed;    /* lines for it */

@@ -2,7 +2,7 @@
  * resident_trial.c - starts a resident, to see whether it stays.
  *
  * It is given one blank, which says nothing and cannot be a line. When the blank is gone from the
- * pipe the program has come as far as to read: that is all that can be asked of it without a job.
+ * pipe the program has come as far as to read: no more can be asked of it without a job.
  */
 #include "worker/resident_trial.h"
 

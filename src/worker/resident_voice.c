@@ -108,7 +108,7 @@ static void take_line(struct resident *resident)
 
     if (is_blank(&resident->line) || read_line(resident, &err))
         return;
-    error_set(&fault, err.code, "wrote a line that is no answer: %s: %s", err.text,
+    error_set(&fault, err.code, "wrote a line that is not an answer: %s: %s", err.text,
               excerpt_of(resident->line.data, shown));
     resident_accuse(resident, &fault);
 }
@@ -124,7 +124,7 @@ static void hear_output(struct resident *resident, struct bytes data)
 
         buffer_add(line, data.data, length);
         if (!buffer_ok(line, &err)) {
-            error_prefix(&err, "wrote a line that is no answer");
+            error_prefix(&err, "wrote a line that is not an answer");
             resident_accuse(resident, &err);
         }
         if (!newline || line->failed)

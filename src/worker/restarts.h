@@ -1,7 +1,7 @@
 /*
  * restarts.h - when a resident that died may be started again.
  *
- * One that has answered anything is started anew at once: it is of use, whatever killed it. One
+ * One that has answered anything is started again at once: it is of use, whatever killed it. One
  * that dies soon after its start without an answer must not become a storm of forks, so from the
  * second time in a row on it waits, longer each time. Pure: no clock, no process.
  */

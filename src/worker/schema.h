@@ -7,8 +7,8 @@
  *     file --json_tree--> values --schema_compile--> nodes --schema_link--> struct schema
  *     payload --json_tree--> values --schema_check, schema_pattern--> fits, or the first fault
  *
- * Numbers are compared exactly, as they are written. A payload in which a name stands twice fits no
- * schema.
+ * Numbers are compared exactly, as they are written. A payload in which an object has a name twice
+ * fits no schema.
  */
 #ifndef WORKER_SCHEMA_H
 #define WORKER_SCHEMA_H

@@ -9,7 +9,7 @@
  *     up. A schema that tries two ways at each level of a payload has 2^depth of them.
  *   - What was given up does not fit, whatever is around it: "not" does not turn it into its
  *     opposite.
- *   - The fault that is told is the first one that no alternative could have avoided.
+ *   - The fault that is reported is the first one that no alternative could have avoided.
  */
 #include "base/arena.h"
 #include "base/cleanup.h"
@@ -32,7 +32,7 @@ struct checking {
     const struct json_node *root; /* the payload */
     int64_t steps;                /* left */
     bool is_over;                 /* given up, or out of memory: the error says it */
-    int trying; /* alternatives that we are inside of: their faults are not told */
+    int trying; /* alternatives that we are inside: their faults are not reported */
     struct error *err;
 };
 
@@ -322,7 +322,7 @@ static bool check_contents(struct checking *checking, const struct schema_node *
 
 /* ---- schemas of schemas ---- */
 
-/* Whether it would fit; no fault is told. */
+/* Whether it would fit; no fault is reported. */
 static bool would_fit(struct checking *checking, const struct schema_node *schema,
                       const struct json_node *value)
 {

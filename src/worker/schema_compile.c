@@ -28,7 +28,7 @@ static bool compile(struct schema_source *source, const struct json_node *value,
 
 /* ---- what values of keywords look like ---- */
 
-/* A string that goes on behind a NUL is not. */
+/* A string that goes on after a NUL is not. */
 static bool is_word(const struct json_node *string, const char *word)
 {
     return strlen(word) == string->length && memcmp(string->text, word, string->length) == 0;
@@ -46,7 +46,7 @@ static bool read_schema(struct schema_source *source, const struct json_node *va
     return compile(source, value, member, err);
 }
 
-/* An array of schemas, also an empty one. */
+/* An array of schemas, even an empty one. */
 static bool read_schemas(struct schema_source *source, const struct json_node *value, void *member,
                          struct error *err)
 {

@@ -2,9 +2,9 @@
  * schema_link.c - where each "$ref" leads, and that no schema leads back to itself at once.
  *
  * A schema may contain itself: a comment has answers, which are comments. It may not be itself:
- * {"$ref": "#"} and {"allOf": [{"$ref": "#"}]} say nothing about any value, and checking them
- * would never end. Between a schema and itself there has to be "properties" or "items", which go
- * one value deeper; payloads are only so deep.
+ * {"$ref": "#"} and {"allOf": [{"$ref": "#"}]} say nothing about any value, and checking them would
+ * never end. Between a schema and itself there has to be "properties" or "items", which go one
+ * value deeper; and the depth of payloads is limited.
  */
 #include "base/arena.h"
 #include "base/buffer.h"

@@ -1,5 +1,14 @@
 /*
  * schema_node.h - a schema as the check needs it; for schema*.c alone.
+ *
+ *   schema.c            a file to a schema
+ *   schema_compile.c    the table of keywords
+ *   schema_link.c       where each $ref leads; no schema is defined by itself
+ *   schema_check.c      the check, with its work counted
+ *   schema_pattern.c    "pattern", by PCRE2, with its work counted
+ *
+ * To add a keyword: a member here, a row in the table, its check, its line in man/jobs.yaml.5, and
+ * its file in tests/unit/worker/test_schema_public.c.
  */
 #ifndef WORKER_SCHEMA_NODE_H
 #define WORKER_SCHEMA_NODE_H

@@ -58,7 +58,7 @@ static void leave_in_arena(void *memory, void *arena)
     (void)arena;
 }
 
-/* The largest number behind a brace: at least the largest repeat count. */
+/* The largest number after a brace: at least the largest repeat count. */
 static uint32_t largest_repeat(struct bytes text)
 {
     uint32_t largest = 0, number = 0;

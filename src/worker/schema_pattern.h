@@ -1,7 +1,7 @@
 /*
  * schema_pattern.h - the keyword "pattern": regular expressions by PCRE2, with bounded work.
  *
- * A pattern is found anywhere in a text, unless it says ^ or $. It is Perl's language with what
+ * A pattern may match anywhere in a text, unless it says ^ or $. It is Perl's language with what
  * JSON Schema takes from ECMAScript where the two differ: $ is the very end, \uXXXX is a character.
  */
 #ifndef WORKER_SCHEMA_PATTERN_H

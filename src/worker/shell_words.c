@@ -42,7 +42,7 @@ struct shell_words shell_words_read(const char *text, struct arena *arena)
         const size_t length = strspn(text, PLAIN);
         const char end = text[length];
 
-        if (length == 0 || strchr(BLANKS ENDS, end) == NULL) /* the end of the text is one, too */
+        if (length == 0 || !strchr(BLANKS ENDS, end)) /* the end of the text is one, too */
             break;
         words.items[words.count++] = arena_text_of(arena, text, length);
         if (words.count == 1 && text_equal(words.items[0], "exec"))

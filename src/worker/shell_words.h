@@ -12,7 +12,7 @@ struct arena;
 
 /* Its words, up to the first that only the shell can tell: one with quotes, variables or patterns.
  * None when the text begins with such a word, or with what is the shell's own: a builtin, a
- * keyword, an assignment. `exec` is passed over. They live in the arena. */
+ * keyword, an assignment. `exec` is skipped. They live in the arena. */
 struct shell_words {
     const char *items[SHELL_WORDS_MAX];
     size_t count;

@@ -1,8 +1,8 @@
 /*
  * speech.c - what a running job says, passed on.
  *
- * A job may print a gigabyte. The log gets so many lines at once and so many more each second; the
- * others are counted, and the count is logged when the job has ended.
+ * A job may print a gigabyte. The log gets a number of lines at once and a few more each second;
+ * the others are counted, and the count is logged when the job has ended.
  */
 #include "worker/speech.h"
 

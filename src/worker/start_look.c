@@ -119,7 +119,7 @@ static bool look_at_script(const struct look *look, const char *const *words, si
                      buffer_str(&file), name_of(words[0]));
 }
 
-/* The words behind #!; false when the file does not begin so. */
+/* The words after #!; false when the file does not begin with that. */
 static bool read_first_line(const char *file, struct arena *arena, const char **line_out)
 {
     char line[FIRST_LINE_MAX];

@@ -14,7 +14,7 @@ struct command_line;
 struct error;
 
 /* `path` is the PATH that it gets, `cwd` its folder. False says what is missing. A program in a
- * list that is not there is no concern of this one. */
+ * list that is missing is not looked for here. */
 bool start_look(const struct command_line *line, const char *path, const char *cwd,
                 struct error *err) MUST_CHECK;
 

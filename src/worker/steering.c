@@ -55,7 +55,7 @@ static void report_no_json(struct steering *steering, const char *text)
 
     if (json_check(bytes, &err))
         return;
-    snprintf(problem, sizeof problem, "the result on descriptor 3 is no JSON: %s",
+    snprintf(problem, sizeof problem, "the result on descriptor 3 is not JSON: %s",
              excerpt_of(text, shown));
     report(steering, problem);
 }
@@ -144,7 +144,7 @@ static void take_line(struct steering *steering)
     if (is_text)
         take_text(steering, line->data);
     else
-        report(steering, "a line on descriptor 3 is no UTF-8 text: it is ignored");
+        report(steering, "a line on descriptor 3 is not UTF-8 text: it is ignored");
 }
 
 void steering_init(struct steering *steering)

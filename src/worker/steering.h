@@ -7,7 +7,8 @@
  *     dead no such customer   it cannot get better
  *
  * The last of snooze and dead beats the exit code. A line that is none of these changes nothing,
- * and is reported; so is a result that is no JSON, which is kept as it is. Of many, the first few.
+ * and is reported; so is a result that is not JSON, which is kept as it is. Only the first few are
+ * reported.
  */
 #ifndef WORKER_STEERING_H
 #define WORKER_STEERING_H

@@ -12,7 +12,7 @@ struct command;
 struct handler_job;
 struct error;
 
-/* NAME=value, NULL at the end. What is named twice has the value of the last that says it: plain
+/* NAME=value, NULL at the end. A name that comes twice has its last value, in this order: plain
  * values, pass_env, the handler's env, TH_*. `now` is wall time. */
 bool variables_build(const struct command *command, const struct handler_job *job, usec_t now,
                      struct arena *arena, const char *const **environment_out,

@@ -15,7 +15,7 @@
  *     it back meanwhile keeps it.
  *   - The result of a job that keeps the worker waiting is sent before the next one is taken, so a
  *     crash of the next cannot lose it.
- *   - A run ends before its lease can: its stop_at is looked up anew each time that it is reached.
+ *   - A run ends before its lease can: its stop_at is looked up again each time it is reached.
  *     One whose lease is lost, or may be over, is killed at once.
  *   - When the master dies, everything that was started here dies first, and then the worker.
  */
@@ -170,7 +170,7 @@ static bool has_room(struct worker *worker)
     return !run || (run->handler && worker_may_take(worker, run->task.handler));
 }
 
-/* Who was woken for what it cannot take wakes another. */
+/* A worker that was woken for what it cannot take wakes another. */
 static bool note_blocker(struct worker *worker, struct error *err)
 {
     const bool has_heard = worker->has_heard;

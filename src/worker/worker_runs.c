@@ -38,7 +38,7 @@ void worker_give_up(struct worker *worker, struct run *run, enum stop_reason why
         handler->kind->stop(state_of(worker, handler), &worker->place, why, grace);
 }
 
-/* Whether the run shall stop, asked by one that keeps us from the loop. */
+/* Whether the run has to stop, asked by one that keeps us from the loop. */
 enum stop_reason worker_wants_stop(void *context)
 {
     struct worker *worker = context;

@@ -23,7 +23,7 @@ struct worker {
     struct runs runs;
     struct loop_watch tasks, results;
     struct loop_timer stop_timer, look_timer;
-    enum stop_reason stop; /* of what runs inside of us, if it was asked to */
+    enum stop_reason stop; /* of what runs inside us, if it was asked to */
     bool is_blocked;       /* by the intake's blocker */
     bool has_heard;        /* the bell, and has not looked since */
     bool is_hungry;        /* has begun what others can join, and asked for no more yet */
@@ -48,7 +48,7 @@ bool worker_serve_runs(struct worker *worker, struct error *err) MUST_CHECK;
 /* Timer: leases that were not confirmed in time are given up. */
 void worker_check_leases(void *context);
 
-/* For what keeps us from the loop: whether it shall stop. */
+/* For what keeps us from the loop: whether it has to stop. */
 enum stop_reason worker_wants_stop(void *context);
 
 void worker_close_handlers(struct worker *worker);

@@ -24,9 +24,9 @@ struct scene scene_make(int backend)
 
     ck_assert_ptr_nonnull(mkdtemp(scene.folder));
     if (backend == SCENE_SQLITE)
-        snprintf(scene.url, sizeof(scene.url), "sqlite:%s/jobs.db", scene.folder);
+        snprintf(scene.url, sizeof scene.url, "sqlite:%s/jobs.db", scene.folder);
     else
-        snprintf(scene.url, sizeof(scene.url), "memory:");
+        snprintf(scene.url, sizeof scene.url, "memory:");
     return scene;
 }
 
@@ -87,7 +87,7 @@ static void reserve_one(struct store *store, struct job_list *jobs_out)
         .queues = &share, .queue_count = 1, .pool = "test.1", .lease_for = LEASE};
     struct error err;
 
-    random_bytes(&wanted.batch, sizeof(wanted.batch));
+    random_bytes(&wanted.batch, sizeof wanted.batch);
     must(store_reserve(store, &wanted, store_now(store), jobs_out, &err), &err);
     ck_assert_uint_eq(jobs_out->count, 1);
 }
@@ -109,8 +109,8 @@ void scene_run_next(const struct scene *scene, enum settlement_kind kind, const 
         .kind = kind,
         .counts = error != NULL,
         .error = error,
-        .reason = error != NULL ? REASON_PERMANENT : REASON_NONE,
-        .result = {(unsigned char *)"{}", error != NULL ? 0 : 2},
+        .reason = error ? REASON_PERMANENT : REASON_NONE,
+        .result = {(unsigned char *)"{}", error ? 0 : 2},
         .output = {(unsigned char *)"hello\n", 6},
         .has_run = true,
         .run = {.execution = job->executions,
@@ -120,7 +120,7 @@ void scene_run_next(const struct scene *scene, enum settlement_kind kind, const 
                 .wall = 1500,
                 .max_rss_kb = 2048,
                 .outcome = settlement_run_outcome(kind),
-                .exit_code = error != NULL ? 65 : 0,
+                .exit_code = error ? 65 : 0,
                 .error = error},
     };
     const struct settlement_list finished = {&end, 1};

@@ -144,8 +144,8 @@ START_TEST(the_newest_comes_first_and_a_page_goes_on_behind_jobs_that_are_gone)
     filter.limit = 2;
     scene_assert_worked(&scene, th_list(scene.client, &filter, &page, &scene.failure));
     ck_assert_uint_eq(page->count, 2);
-    memcpy(first, page->jobs[0]->id, sizeof(first));
-    memcpy(second, page->jobs[1]->id, sizeof(second));
+    memcpy(first, page->jobs[0]->id, sizeof first);
+    memcpy(second, page->jobs[1]->id, sizeof second);
     ck_assert_str_gt(first, second);
     memcpy(filter.after, page->next, TH_CURSOR_SIZE);
     th_page_free(page);

@@ -89,7 +89,7 @@ START_TEST(options_of_a_newer_header_may_not_use_what_is_new)
     } options = {.known = TH_OPTIONS};
     struct scene scene = {0};
 
-    options.known.size = sizeof(options);
+    options.known.size = sizeof options;
     scene_assert_worked(&scene, th_open("memory:", &options.known, &scene.client, &scene.failure));
     th_close(scene.client);
 
@@ -109,7 +109,7 @@ START_TEST(without_migrate_nothing_is_created)
     ck_assert(!th_open(scene.url, &options, &scene.client, &scene.failure));
     ck_assert_ptr_null(scene.client);
     ck_assert_str_ne(scene.failure.text, "");
-    snprintf(path, sizeof(path), "%s/jobs.db", scene.folder);
+    snprintf(path, sizeof path, "%s/jobs.db", scene.folder);
     ck_assert_int_ne(access(path, F_OK), 0);
 }
 END_TEST
@@ -151,7 +151,7 @@ static int use_in_child(struct scene *scene)
 {
     if (th_pause(scene->client, "default", &scene->failure))
         return 1;
-    if (strstr(scene->failure.text, "fork first, open afterwards") == NULL)
+    if (!strstr(scene->failure.text, "fork first, open afterwards"))
         return 2;
     th_close(scene->client);
     return 0;

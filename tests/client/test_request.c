@@ -96,8 +96,8 @@ START_TEST(jobs_of_an_older_header_have_the_defaults_of_this_one)
 {
     CLEANUP(scene_done) struct scene scene = scene_open(0);
     const struct old_job jobs[] = {
-        {sizeof(jobs[0]), "a", NULL, NULL},
-        {sizeof(jobs[0]), "b", NULL, "other"},
+        {sizeof jobs[0], "a", NULL, NULL},
+        {sizeof jobs[0], "b", NULL, "other"},
     };
     struct th_receipt receipts[2];
 
@@ -125,7 +125,7 @@ START_TEST(jobs_of_a_newer_header_may_not_use_what_is_new)
     struct new_job jobs[] = {{.known = TH_NEW_JOB("a")}, {.known = TH_NEW_JOB("b")}};
     struct th_receipt receipts[2];
 
-    jobs[0].known.size = jobs[1].known.size = sizeof(jobs[0]);
+    jobs[0].known.size = jobs[1].known.size = sizeof jobs[0];
     scene_assert_worked(&scene,
                         th_enqueue_many(scene.client, &jobs[0].known, 2, receipts, &scene.failure));
     struct th_job_info *second = scene_get(&scene, receipts[1].id);
@@ -164,8 +164,8 @@ static const struct {
     struct th_filter filter;
 } bad_filters[] = {
     {"filter: size is 0: initialise it with TH_FILTER", {0}},
-    {"filter: queue: 'a b' is no name", {.size = sizeof(struct th_filter), .queue = "a b"}},
-    {"filter: type: '' is no name", {.size = sizeof(struct th_filter), .type = ""}},
+    {"filter: queue: 'a b' is not a name", {.size = sizeof(struct th_filter), .queue = "a b"}},
+    {"filter: type: '' is not a name", {.size = sizeof(struct th_filter), .type = ""}},
     {"filter: after 'x' is not the next of a page",
      {.size = sizeof(struct th_filter), .after = "x"}},
     {"filter: since is out of range", {.size = sizeof(struct th_filter), .since = -1}},
@@ -194,7 +194,7 @@ START_TEST(a_filter_of_an_older_header_has_the_defaults_of_this_one)
     struct th_page *page;
 
     scene_enqueue(&scene, "x");
-    memset(filter.after, 'z', sizeof(filter.after)); /* behind what this caller has */
+    memset(filter.after, 'z', sizeof filter.after); /* after what this caller has */
     scene_assert_worked(&scene, th_list(scene.client, &filter, &page, &scene.failure));
     ck_assert_uint_eq(page->count, 1);
     th_page_free(page);

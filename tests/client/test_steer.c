@@ -185,7 +185,7 @@ static const struct {
     const char *queue;
     const char *text;
 } bad_queues[] = {
-    {NULL, "queue is NULL"}, {"", "queue: '' is no name"}, {"a b", "queue: 'a b' is"}};
+    {NULL, "queue is NULL"}, {"", "queue: '' is not a name"}, {"a b", "queue: 'a b' is"}};
 
 START_TEST(a_queue_that_has_no_name_is_refused)
 {

@@ -32,7 +32,7 @@ static bool note(const struct th_job_info *job, void *context)
     seen->count++;
     seen->last = job->state;
     seen->percent = job->progress_percent;
-    snprintf(seen->text, sizeof(seen->text), "%s", job->progress_text ? job->progress_text : "");
+    snprintf(seen->text, sizeof seen->text, "%s", job->progress_text ? job->progress_text : "");
     ck_assert(seen->news == 0 || write(seen->news, "n", 1) == 1);
     return !seen->stop;
 }
@@ -267,7 +267,7 @@ static bool printing_get(struct store *store, const struct uuid *id, struct job_
     job->id = *id;
     job->state = step->state;
     job->progress_percent = step->percent;
-    if (step->output != NULL)
+    if (step->output)
         job->output = (struct bytes){(const unsigned char *)step->output, strlen(step->output)};
     return true;
 }

@@ -99,7 +99,7 @@ class Thctl(Case):
         self.assertEqual(result.code, 78)
         self.assertEqual(result.err.splitlines(), [
             "jobs.yaml:1:22: cron.n.schedule: hour '25' is not within 0 to 23",
-            "jobs.yaml:1:46: cron.n.timezone: 'Mars' is no time zone"])
+            "jobs.yaml:1:46: cron.n.timezone: 'Mars' is not a time zone"])
 
     def test_a_config_without_entries_says_so(self):
         self.write("jobs.yaml", f"backend: {self.backend}\n")

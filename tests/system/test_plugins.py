@@ -43,7 +43,7 @@ class Outcomes(PluginCase):
             ("retry", "dead", "exhausted", "attempt 1 of 1 failed"),
             ("dead", "dead", "permanent", "cannot get better: [1]"),
             ("nothing", "dead", "exhausted", "plugin faulty gave no reason"),
-            ("nonsense", "dead", "exhausted", "plugin faulty returned 17, which is no outcome"),
+            ("nonsense", "dead", "exhausted", "plugin faulty returned 17, which is not an outcome"),
             ("next", "dead", "exhausted", "th_next() is for middleware"),
         ]
         for job_type, state, reason, error in cases:
@@ -161,7 +161,7 @@ class Starts(PluginCase):
             "text": (self.path("text.so"), "plugin text: "),
             "no_plugin": (plugin("no_plugin"), "it exports no th_plugin"),
             "other_abi": (plugin("other_abi"),
-                          "built for plugin ABI 2.5, and this thd has 1.0: build it anew"),
+                          "built for plugin ABI 2.5, and this thd has 1.0: build it again"),
             "type": (plugin("faulty"), "plugin faulty has no handler for type 'type'"),
         }
         pool = self.start_pool({name: {"plugin": path} for name, (path, _) in cases.items()},

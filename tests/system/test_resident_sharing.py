@@ -242,7 +242,7 @@ class OneStops(SharingCase):
         held = self.hold(1)
         self.enqueue_way("babble")
         self.wait_counts(held[0], "retry", 1, 0)
-        self.assertIn("wrote a line that is no answer", self.job(held[0])["last_error"])
+        self.assertIn("wrote a line that is not an answer", self.job(held[0])["last_error"])
 
     def test_one_at_a_time_is_asked_as_well_and_the_next_gets_no_stale_wish(self):
         self.start_many(concurrency=1)

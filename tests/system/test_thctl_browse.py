@@ -73,7 +73,7 @@ class Ls(Case):
         self.assertEqual(found("--state", "dead", "--until", "-1h"), [])
         self.assertEqual(found("--until", "-1h"), [])
         self.assertEqual(len(found("--since", "-1h")), 5)
-        self.refuses(2, "--since: 'soon' is no time", "ls", "--since", "soon")
+        self.refuses(2, "--since: 'soon' is not a time", "ls", "--since", "soon")
 
     def test_fifty_are_shown_and_the_next_page_is_one_command_away(self):
         ids = [line for line in self.ok("enqueue", "--bulk", "-",
@@ -409,7 +409,7 @@ class Steer(Case):
 
     def test_a_queue_that_nobody_uses_is_an_error_that_names_the_one_that_was_meant(self):
         self.enqueue("x", "--queue", "mail")
-        for command, more in (("pause", "; --create pauses it all the same"), ("resume", "")):
+        for command, more in (("pause", "; --create pauses it anyway"), ("resume", "")):
             self.refuses(1, f"there is no queue 'mial' (did you mean 'mail'?){more}\n",
                          command, "mial")
             self.refuses(1, f"there is no queue 'nosuch': 'thctl queues' lists them{more}\n",
@@ -468,8 +468,8 @@ class Steer(Case):
 
     def test_a_bad_name_pauses_nothing(self):
         self.ok("migrate")
-        self.refuses(2, "queue: 'a b' is no name", "pause", "mail", "a b")
-        self.refuses(2, "queue: '' is no name", "resume", "")
+        self.refuses(2, "queue: 'a b' is not a name", "pause", "mail", "a b")
+        self.refuses(2, "queue: '' is not a name", "resume", "")
         self.assertEqual(self.objects("queues"), [])
 
 

@@ -169,7 +169,7 @@ class Bulk(Case):
                        ["--id", "0193f0a2-7c1d-7abc-8def-0123456789ab"]):
             self.refuses(2, "cannot go with --bulk", "enqueue", "--bulk", file, *option)
         self.refuses(2, "give at most TYPE", "enqueue", "--bulk", file, "t", "{}")
-        self.refuses(2, "is no name", "enqueue", "--bulk", file, "a b")
+        self.refuses(2, "is not a name", "enqueue", "--bulk", file, "a b")
         self.assertFalse(os.path.exists(self.database))
 
     def test_a_file_that_cannot_be_read_is_refused(self):

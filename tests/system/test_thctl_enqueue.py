@@ -205,7 +205,7 @@ class RunAt(Case):
         for text, says in (("2031-02-30T10:00:00Z", "--run-at"),
                            ("2031-02-30 10:00", "there is no day 2031-02-30"),
                            ("2031-03-30 02:30", "does not exist here"),
-                           ("25:00", "is no time"), ("yesterday", "is no time")):
+                           ("25:00", "is not a time"), ("yesterday", "is not a time")):
             self.refuses(2, says, "enqueue", "x", "--run-at", text, env={"TZ": "Europe/Berlin"})
         self.assertFalse(os.path.exists(self.database))
 

@@ -63,7 +63,7 @@ class IdPrefix(Case):
         for wrong in ("0193f0a", "0193-f0a2", "0193f0a2--7c1d", "0193f0a2 7c1d", "0193f0ag", "-", "0" * 32,
                       FIRST + "0"):
             with self.subTest(wrong):
-                self.refuses(2, "is no id of a job: give a UUID, or at least the first 8 digits of one",
+                self.refuses(2, "is not the id of a job: give a UUID, or at least the first 8 digits of one",
                              "show", "--", wrong)
         self.refuses(1, "no job has an id that begins with 00000000", "show", "00000000")
         self.refuses(1, "no job has an id that begins with ffffffff", "show", "ffffffff")

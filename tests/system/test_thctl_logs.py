@@ -59,7 +59,7 @@ class Logs(Case):
         self.ok("migrate")
         self.refuses(1, f"job {AN_ID} does not exist", "logs", AN_ID)
         self.refuses(1, f"job {AN_ID} does not exist", "logs", "-f", AN_ID)
-        self.refuses(2, "'x' is no id of a job", "logs", "x")
+        self.refuses(2, "'x' is not the id of a job", "logs", "x")
 
     def test_a_full_disk_is_noticed(self):
         job = self.job_that_printed(b"text\n")

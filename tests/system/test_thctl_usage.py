@@ -91,9 +91,9 @@ class WrongUsage(Case):
                 (["ls", "--limit", "-1"], "from 1 to 1000000"),
                 (["ls", "--limit", "1e3"], "from 1 to 1000000"),
                 (["ls", "--state", "runing"], "did you mean 'running'?"),
-                (["ls", "--queue", "a b"], "is no name"),
-                (["ls", "--type", ""], "is no name"),
-                (["ls", "--after", "123"], "is no id of a job"),
+                (["ls", "--queue", "a b"], "is not a name"),
+                (["ls", "--type", ""], "is not a name"),
+                (["ls", "--after", "123"], "is not the id of a job"),
                 (["rm", "--all", "--state", "ready"], "--state cannot be 'ready'"),
                 (["cancel", "--all", "--state", "done"], "--state cannot be 'done'"),
                 (["run", "--all", "--state", "ready"], "--state cannot be 'ready'"),
@@ -109,7 +109,7 @@ class WrongUsage(Case):
             for wrong in ("123", "", AN_ID + "0", AN_ID.replace("0", "g"),
                           "00000000-0000-0000-0000-000000000000"):
                 with self.subTest(command=command, wrong=wrong):
-                    self.refuses(2, "is no id of a job", command, job, wrong)
+                    self.refuses(2, "is not the id of a job", command, job, wrong)
         self.assertEqual(self.job(job)["state"], "ready")
 
     def test_what_was_typed_cannot_steer_the_terminal(self):

@@ -179,7 +179,7 @@ class Wrong(ThdCase):
                  "jobs.yaml:2:3: unknown key 'num_worker' in 'pool' (did you mean 'num_workers'?)",
                  "jobs.yaml:3:10: pool.lease: '30' is not a duration: write a number and a unit, "
                  "such as 500ms, 10s, 5m, 2h or 7d",
-                 "jobs.yaml:4:1: key 'pool' stands here and at jobs.yaml:1:1"),
+                 "jobs.yaml:4:1: key 'pool' is here and at jobs.yaml:1:1"),
                 ("pool: &x {}\nqueues: *x\n",
                  "jobs.yaml:1:7: anchors are not allowed: '&x'",
                  "jobs.yaml:2:9: aliases are not allowed: write out what '*x' stands for"),

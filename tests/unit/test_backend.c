@@ -125,7 +125,7 @@ START_TEST(a_url_that_cannot_work_is_refused)
     ck_assert_int_eq(err.code, TH_E_INVALID);
     ck_assert_msg(text_starts_with(err.text, refusals[_i].text), "%s, not %s", refusals[_i].rule,
                   err.text);
-    ck_assert_int_eq(backend_is_from_config(&backend), refusals[_i].typed == NULL);
+    ck_assert_int_eq(backend_is_from_config(&backend), !refusals[_i].typed);
 }
 END_TEST
 

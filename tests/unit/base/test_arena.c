@@ -61,10 +61,10 @@ START_TEST(what_is_large_leaves_the_room_for_what_is_small)
 
     char *before = arena_alloc(&arena, alignof(max_align_t));
     void *large = arena_alloc(&arena, 100000);
-    char *behind = arena_alloc(&arena, alignof(max_align_t));
+    char *after = arena_alloc(&arena, alignof(max_align_t));
 
     ck_assert_ptr_nonnull(large);
-    ck_assert_ptr_eq(behind, before + alignof(max_align_t));
+    ck_assert_ptr_eq(after, before + alignof(max_align_t));
 }
 END_TEST
 

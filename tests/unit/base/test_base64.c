@@ -90,12 +90,12 @@ START_TEST(every_byte_survives_at_every_place)
     unsigned char original[3 * 1024 + 1];
     struct bytes bytes;
 
-    for (size_t i = 0; i < sizeof(original); i++)
+    for (size_t i = 0; i < sizeof original; i++)
         original[i] = (unsigned char)i;
-    base64_add(&text, (struct bytes){original, sizeof(original)});
+    base64_add(&text, (struct bytes){original, sizeof original});
     ck_assert(base64_parse(buffer_str(&text), &arena, &bytes));
-    ck_assert_uint_eq(bytes.length, sizeof(original));
-    ck_assert_mem_eq(bytes.data, original, sizeof(original));
+    ck_assert_uint_eq(bytes.length, sizeof original);
+    ck_assert_mem_eq(bytes.data, original, sizeof original);
 }
 END_TEST
 

@@ -62,7 +62,7 @@ START_TEST(a_formatted_text_of_any_length_arrives_whole)
 {
     char expected[300] = "";
 
-    for (size_t length = 0; length < sizeof(expected); length++) {
+    for (size_t length = 0; length < sizeof expected; length++) {
         CLEANUP(buffer_done) struct buffer buffer = BUFFER(10000);
 
         expected[length] = '\0';

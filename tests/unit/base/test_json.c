@@ -121,8 +121,8 @@ static const struct {
     {"no colon", "{\"a\"}", "line 1, column 5: expected ':'"},
     {"no end", "{\"a\":1", "line 1, column 7: expected ',' or '}'"},
     {"a comma before the end", "{\"a\":1,}", "line 1, column 8: expected a name in quotes"},
-    {"another value behind it", "{\"a\":1} {}", "line 1, column 9: expected nothing more"},
-    {"another value behind an empty one", "{} {}", "line 1, column 4: expected nothing more"},
+    {"another value after it", "{\"a\":1} {}", "line 1, column 9: expected nothing more"},
+    {"another value after an empty one", "{} {}", "line 1, column 4: expected nothing more"},
 };
 
 START_TEST(only_an_object_with_distinct_names_is_split)
@@ -243,7 +243,7 @@ static const struct {
     {"null", "null", false, 0},
     {"true", "true", false, 0},
     {"an array", "[1]", false, 0},
-    {"space behind it", "1 ", false, 0},
+    {"space after it", "1 ", false, 0},
     {"nothing", "", false, 0},
 };
 

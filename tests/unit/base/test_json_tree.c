@@ -87,7 +87,7 @@ static const struct {
     {"numbers that differ", "1", "1.5", false},
     {"strings by what they mean", "\"a\"", "\"\\u0061\"", true},
     {"strings that differ", "\"a\"", "\"b\"", false},
-    {"a string that goes on behind a NUL", "\"a\\u0000\"", "\"a\\u0000b\"", false},
+    {"a string that goes on after a NUL", "\"a\\u0000\"", "\"a\\u0000b\"", false},
     {"members in any order", "{\"a\":1,\"b\":[2]}", "{ \"b\":[2] ,\"a\":1}", true},
     {"a member that differs", "{\"a\":1,\"b\":2}", "{\"a\":1,\"b\":3}", false},
     {"another name", "{\"a\":1}", "{\"b\":1}", false},

@@ -156,7 +156,7 @@ static const struct {
     bool expected;
 } keys[] = {
     {"a key is found at the start", "pool=%s", true},
-    {"and behind others", "job=%s pool=%s", true},
+    {"and after others", "job=%s pool=%s", true},
     {"the end of a key is not the key", "old_pool=%s", false},
     {"nor is its beginning", "pools=%d", false},
     {"nor is a value", "what=pool", false},

@@ -34,9 +34,9 @@ START_TEST(no_two_draws_are_alike)
 {
     unsigned char first[16], second[16];
 
-    random_bytes(first, sizeof(first));
-    random_bytes(second, sizeof(second));
-    ck_assert_mem_ne(first, second, sizeof(first));
+    random_bytes(first, sizeof first);
+    random_bytes(second, sizeof second);
+    ck_assert_mem_ne(first, second, sizeof first);
 }
 END_TEST
 
@@ -48,8 +48,8 @@ START_TEST(all_bytes_asked_for_are_filled_and_no_other)
     ck_assert_ptr_nonnull(data);
     be_interrupted_often();
     random_bytes(data, PLENTY);
-    ck_assert_mem_ne(data, zeros, sizeof(zeros));
-    ck_assert_mem_ne(data + PLENTY - sizeof(zeros), zeros, sizeof(zeros));
+    ck_assert_mem_ne(data, zeros, sizeof zeros);
+    ck_assert_mem_ne(data + PLENTY - sizeof zeros, zeros, sizeof zeros);
     ck_assert_uint_eq(data[PLENTY], 0);
 }
 END_TEST

@@ -66,7 +66,7 @@ static const struct {
     {"the last of two bytes", BYTES("\xDF\xBF"), 2, true},
     {"the first of three bytes", BYTES("\xE0\xA0\x80"), 3, true},
     {"the last before the surrogates", BYTES("\xED\x9F\xBF"), 3, true},
-    {"the first behind the surrogates", BYTES("\xEE\x80\x80"), 3, true},
+    {"the first after the surrogates", BYTES("\xEE\x80\x80"), 3, true},
     {"the last of three bytes", BYTES("\xEF\xBF\xBF"), 3, true},
     {"the first of four bytes", BYTES("\xF0\x90\x80\x80"), 4, true},
     {"the last of all", BYTES("\xF4\x8F\xBF\xBF"), 4, true},
@@ -89,7 +89,7 @@ static const struct {
     {"a second byte that begins anew", BYTES("\xC3\xC3"), 0, false},
     {"a third byte that does not continue", BYTES("\xE2\x82z"), 0, false},
     {"a fourth byte that does not continue", BYTES("\xF0\x9F\x9Az"), 0, false},
-    {"a fault behind a character", BYTES("a\xFF"), 1, false},
+    {"a fault after a character", BYTES("a\xFF"), 1, false},
 };
 
 START_TEST(utf8_is_told_from_other_bytes)
@@ -145,9 +145,9 @@ static const struct {
     {"two minuses", "--1", INT64_MIN, INT64_MAX, false, 0},
     {"a plus", "+1", INT64_MIN, INT64_MAX, false, 0},
     {"a space in front", " 1", INT64_MIN, INT64_MAX, false, 0},
-    {"a space behind the minus", "- 1", INT64_MIN, INT64_MAX, false, 0},
-    {"a space behind", "1 ", INT64_MIN, INT64_MAX, false, 0},
-    {"a letter behind", "1x", INT64_MIN, INT64_MAX, false, 0},
+    {"a space after the minus", "- 1", INT64_MIN, INT64_MAX, false, 0},
+    {"a space after", "1 ", INT64_MIN, INT64_MAX, false, 0},
+    {"a letter after", "1x", INT64_MIN, INT64_MAX, false, 0},
     {"a hexadecimal number", "0x10", INT64_MIN, INT64_MAX, false, 0},
     {"a fraction", "1.0", INT64_MIN, INT64_MAX, false, 0},
 };
@@ -250,7 +250,7 @@ static const struct {
     {"a byte that no character begins with waits for nothing", "a\xff", 2},
     {"nor do bytes that continue nothing", "a\x82\x82", 3},
     {"nor more of them than a character has", "\x82\x82\x82\x82", 4},
-    {"nor a character with too much behind it", "\xc3\xa9\xa9", 3},
+    {"nor a character with too much after it", "\xc3\xa9\xa9", 3},
     {"nothing but a beginning waits", "\xe2", 0},
 };
 
@@ -304,7 +304,7 @@ static const struct {
     {"an exception is at the end of its traceback",
      "exit code 1: Traceback (most recent call last):\n  File \"x.py\"\nValueError: bad",
      "ValueError: bad"},
-    {"blank lines behind it do not count", "one\n  two\t\n \n\n", "two"},
+    {"blank lines after it do not count", "one\n  two\t\n \n\n", "two"},
     {"a first line may be the last", "\n\none\n", "one"},
 };
 

@@ -71,7 +71,7 @@ START_TEST(a_moment_that_no_job_may_have_is_formatted_all_the_same)
 }
 END_TEST
 
-/* As far as text tells: a later one, and the first of a month behind the last of another. */
+/* As far as text tells: a later one, and the first of a month after the last of another. */
 static bool is_next(const char *last, const char *text)
 {
     static const char *const month_ends[] = {"01-31", "02-28", "02-29", "03-31", "04-30",
@@ -99,7 +99,7 @@ START_TEST(no_day_is_left_out_or_doubled)
         timestamp_format(day + 1, text);
         if (!timestamp_parse(text, &parsed, &err) || parsed != day + 1 || !is_next(last, text))
             ck_abort_msg("%s after %s", text, last);
-        memcpy(last, text, sizeof(last));
+        memcpy(last, text, sizeof last);
     }
     ck_assert_int_eq(strncmp(last, "2369-12-31T", 11), 0);
 }
@@ -154,7 +154,7 @@ static const struct {
     {"no offset", "2030-01-02T03:04:05", SHAPE},
     {"no seconds", "2030-01-02T03:04Z", SHAPE},
     {"a space in front", " 2030-01-02T03:04:05Z", SHAPE},
-    {"a space behind", "2030-01-02T03:04:05Z ", SHAPE},
+    {"a space after", "2030-01-02T03:04:05Z ", SHAPE},
     {"a space before the offset", "2030-01-02T03:04:05 Z", SHAPE},
     {"another letter between", "2030-01-02X03:04:05Z", SHAPE},
     {"nothing between", "2030-01-0203:04:05Z", SHAPE},
@@ -197,7 +197,7 @@ START_TEST(any_other_text_is_refused_with_a_reason)
     usec_t moment = 99;
     char expected[ERROR_TEXT_SIZE];
 
-    snprintf(expected, sizeof(expected), "'%s' is not a time: %s", refused[_i].text,
+    snprintf(expected, sizeof expected, "'%s' is not a time: %s", refused[_i].text,
              refused[_i].reason);
     ck_assert_msg(!timestamp_parse(refused[_i].text, &moment, &err), "%s", refused[_i].rule);
     ck_assert_int_eq(err.code, TH_E_INVALID);

@@ -28,8 +28,8 @@ static const struct {
     {"a tenth is exact", "0.1s", 100 * USEC_PER_MSEC},
     {"down to a microsecond", "0.000001s", 1},
     {"the finest of milliseconds", "1.001ms", 1001},
-    {"zeros behind a fraction", "1.50000000000000000000000s", 1500 * USEC_PER_MSEC},
-    {"zeros behind whole microseconds", "3.0us", 3},
+    {"zeros after a fraction", "1.50000000000000000000000s", 1500 * USEC_PER_MSEC},
+    {"zeros after whole microseconds", "3.0us", 3},
     {"a long fraction that is exact", "0.0001220703125d", 10546875},
     {"a fraction of a minute", "0.05m", 3 * USEC_PER_SEC},
     {"a hundred years", "36500d", 36500 * USEC_PER_DAY},
@@ -67,8 +67,8 @@ static const struct {
     {"a word", "soon", SHAPE},
     {"a space in front", " 10s", SHAPE},
     {"a space between", "10 s", SHAPE},
-    {"a space behind", "10s ", SHAPE},
-    {"something behind", "10sx", SHAPE},
+    {"a space after", "10s ", SHAPE},
+    {"something after", "10sx", SHAPE},
     {"two of them", "1h30m", SHAPE},
     {"another case", "10S", SHAPE},
     {"a plus", "+10s", SHAPE},
@@ -99,7 +99,7 @@ START_TEST(any_other_duration_is_refused_with_a_reason)
     usec_t duration = 99;
     char expected[ERROR_TEXT_SIZE];
 
-    snprintf(expected, sizeof(expected), "'%s' is not a duration: %s", refused[_i].text,
+    snprintf(expected, sizeof expected, "'%s' is not a duration: %s", refused[_i].text,
              refused[_i].reason);
     ck_assert_msg(!units_parse_duration(refused[_i].text, &duration, &err), "%s", refused[_i].rule);
     ck_assert_int_eq(err.code, TH_E_INVALID);
@@ -167,7 +167,7 @@ START_TEST(any_other_size_is_refused_with_a_reason)
     bytes_t size = 99;
     char expected[ERROR_TEXT_SIZE];
 
-    snprintf(expected, sizeof(expected), "'%s' is not a size: %s", refused_sizes[_i].text,
+    snprintf(expected, sizeof expected, "'%s' is not a size: %s", refused_sizes[_i].text,
              refused_sizes[_i].reason);
     ck_assert(!units_parse_size(refused_sizes[_i].text, &size, &err));
     ck_assert_str_eq(err.text, expected);
@@ -225,7 +225,7 @@ START_TEST(any_other_rate_is_refused_with_a_reason)
     struct error err = {0};
     char expected[ERROR_TEXT_SIZE];
 
-    snprintf(expected, sizeof(expected), "'%s' is not a rate: %s", refused_rates[_i].text,
+    snprintf(expected, sizeof expected, "'%s' is not a rate: %s", refused_rates[_i].text,
              refused_rates[_i].reason);
     ck_assert(!units_parse_rate(refused_rates[_i].text, &rate, &err));
     ck_assert_str_eq(err.text, expected);

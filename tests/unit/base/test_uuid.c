@@ -180,7 +180,7 @@ START_TEST(an_id_is_parsed_in_either_case)
     struct uuid uuid = {{0}};
 
     ck_assert(uuid_parse(spellings[_i], &uuid));
-    ck_assert_mem_eq(uuid.bytes, sample.bytes, sizeof(uuid.bytes));
+    ck_assert_mem_eq(uuid.bytes, sample.bytes, sizeof uuid.bytes);
 }
 END_TEST
 
@@ -210,7 +210,7 @@ static const struct {
     {"another letter", "0193f0a2-7c1d-7abc-8def-0123456789ag"},
     {"another capital", "0193f0a2-7c1d-7abc-8def-0123456789aG"},
     {"a letter before the digits", "0193f0a2-7c1d-7abc-8def-0123456789a/"},
-    {"a letter behind the digits", "0193f0a2-7c1d-7abc-8def-0123456789a:"},
+    {"a letter after the digits", "0193f0a2-7c1d-7abc-8def-0123456789a:"},
     {"braces", "{193f0a2-7c1d-7abc-8def-0123456789a}"},
     {"a space in front", " 193f0a2-7c1d-7abc-8def-0123456789ab"},
 };
@@ -220,7 +220,7 @@ START_TEST(any_other_text_is_refused)
     struct uuid uuid = sample;
 
     ck_assert_msg(!uuid_parse(refused[_i].text, &uuid), "%s", refused[_i].rule);
-    ck_assert_mem_eq(uuid.bytes, sample.bytes, sizeof(uuid.bytes));
+    ck_assert_mem_eq(uuid.bytes, sample.bytes, sizeof uuid.bytes);
 }
 END_TEST
 

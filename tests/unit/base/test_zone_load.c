@@ -43,7 +43,7 @@ START_TEST(a_name_that_is_no_zone_is_not_found)
     zones_use_fixtures();
     ck_assert_msg(!zone_load(unknown[_i].name, &arena, &zone, &err), "%s", unknown[_i].rule);
     ck_assert_int_eq(err.code, TH_E_NOT_FOUND);
-    ck_assert_msg(strstr(err.text, "is no time zone") != NULL, "%s", err.text);
+    ck_assert_msg(strstr(err.text, "is not a time zone") != NULL, "%s", err.text);
     ck_assert_ptr_null(zone);
 }
 END_TEST

@@ -18,7 +18,7 @@ static const struct option table[] = {
     [TIMEOUT] = {"timeout", 0, "DURATION", "how long", OPTION_DURATION, .min = USEC_PER_SEC,
                  .max = USEC_PER_HOUR},
     [STATE] = {"state", 's', "STATE", "which", OPTION_CHOICE, .choices = states},
-    [AFTER] = {"after", 'a', "ID", "behind which", OPTION_ID},
+    [AFTER] = {"after", 'a', "ID", "after which", OPTION_ID},
     [TEXT] = {"text", 0, "TEXT", "anything", OPTION_TEXT},
     [QUIET] = {"quiet", 'Q', NULL, "say nothing", OPTION_FLAG},
     [YES] = {"yes", 'y', NULL, "do not ask", OPTION_FLAG},
@@ -48,7 +48,7 @@ static bool parse(struct line *line, enum options_scope scope)
     const struct option_set sets[] = {{table, line->values}, {global_table, line->global}};
 
     line->words = (struct words){line->items, 0};
-    while (line->words.count < WORDS_MAX && line->items[line->words.count] != NULL)
+    while (line->words.count < WORDS_MAX && line->items[line->words.count])
         line->words.count++;
     return options_parse(sets, COUNT_OF(sets), scope, &line->words, &line->err);
 }
@@ -195,12 +195,12 @@ static const struct {
     {"and so is a negative number, with advice", {"-5"}, "put -- before"},
     {"and one among others", {"-Qx"}, "unknown option '-Qx'"},
     {"a value may not be missing", {"--queue"}, "--queue needs a value: --queue NAME"},
-    {"nor behind a letter", {"-n"}, "-n needs a value"},
+    {"nor after a letter", {"-n"}, "-n needs a value"},
     {"a flag takes no value", {"--json=yes"}, "--json takes no value"},
     {"a value given twice is refused", {"--limit=5", "--limit=5"}, "--limit is given twice"},
     {"in whatever form", {"--limit=5", "-n5"}, "-n is given twice"},
-    {"a name must be one", {"--queue", "a b"}, "is no name"},
-    {"and not be empty", {"--queue="}, "is no name"},
+    {"a name must be one", {"--queue", "a b"}, "is not a name"},
+    {"and not be empty", {"--queue="}, "is not a name"},
     {"a number must be one", {"--limit", "5x"}, "a whole number from 1 to 100"},
     {"and in its range", {"--limit", "101"}, "a whole number from 1 to 100"},
     {"and not overflow", {"--limit", "99999999999999999999"}, "a whole number from 1 to 100"},
@@ -209,10 +209,10 @@ static const struct {
     {"and not too long", {"--timeout", "2h"}, "a duration from"},
     {"a choice must be one of several", {"--state", "xyz"}, "use one of ready running dead"},
     {"and the closest is named", {"--state", "runing"}, "did you mean 'running'?"},
-    {"an id must be one", {"--after", "123"}, "'123' is no id of a job"},
+    {"an id must be one", {"--after", "123"}, "'123' is not the id of a job"},
     {"and not the one of nobody",
      {"--after", "00000000-0000-0000-0000-000000000000"},
-     "is no id of a job"},
+     "is not the id of a job"},
     {"what was typed is harmless in the answer", {"--\033[2J"}, "\\x1b"},
 };
 

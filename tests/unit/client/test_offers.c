@@ -70,7 +70,7 @@ START_TEST(the_best_handler_of_the_queue_is_found)
     const struct pool_handler *handler =
         offers_handler(&offers, handlers[_i].queue, handlers[_i].type);
 
-    ck_assert_msg((handler != NULL ? handler->max_attempts : 0) == handlers[_i].max_attempts, "%s",
+    ck_assert_msg((handler ? handler->max_attempts : 0) == handlers[_i].max_attempts, "%s",
                   handlers[_i].rule);
 }
 END_TEST

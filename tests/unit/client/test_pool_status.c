@@ -9,7 +9,7 @@
 
 static struct bytes bytes_of(const char *text)
 {
-    return (struct bytes){(const unsigned char *)text, text != NULL ? strlen(text) : 0};
+    return (struct bytes){(const unsigned char *)text, text ? strlen(text) : 0};
 }
 
 static void expect_offer(const struct pool_status *status)
@@ -80,9 +80,8 @@ START_TEST(what_is_not_understood_is_absent)
     CLEANUP(arena_done) struct arena arena = {0};
     struct pool_status status = pool_status_read(bytes_of(odd_statuses[_i].text), &arena);
 
-    ck_assert_msg(status.version == NULL && status.state == NULL, "%s", odd_statuses[_i].rule);
-    ck_assert_msg(status.processes == NULL && status.process_count == 0, "%s",
-                  odd_statuses[_i].rule);
+    ck_assert_msg(!status.version && !status.state, "%s", odd_statuses[_i].rule);
+    ck_assert_msg(!status.processes && status.process_count == 0, "%s", odd_statuses[_i].rule);
     ck_assert_msg(!arena.failed, "%s", odd_statuses[_i].rule);
 }
 END_TEST
@@ -109,8 +108,8 @@ START_TEST(a_process_has_what_is_understood_of_it)
     struct pool_status status = pool_status_read(bytes_of(text), &arena);
     ck_assert_uint_eq(status.process_count, 1);
     const struct pool_process *process = &status.processes[0];
-    ck_assert_msg(process->name == NULL && process->state == NULL && process->job == NULL &&
-                      process->type == NULL && process->progress_text == NULL,
+    ck_assert_msg(!process->name && !process->state && !process->job && !process->type &&
+                      !process->progress_text,
                   "%s", odd_processes[_i].rule);
     ck_assert_msg(process->pid == 0 && process->since == 0 && process->progress_percent == -1 &&
                       process->jobs_done == -1,
@@ -149,9 +148,9 @@ START_TEST(an_offer_of_another_version_is_read_as_far_as_it_is_understood)
         &arena);
 
     ck_assert_uint_eq(status.queue_count, 2);
-    ck_assert(status.queues[1].name == NULL && status.queues[1].rate == NULL);
+    ck_assert(!status.queues[1].name && !status.queues[1].rate);
     ck_assert_uint_eq(status.handler_count, 2);
-    ck_assert(status.handlers[0].pattern == NULL && status.handlers[0].timeout == 0);
+    ck_assert(!status.handlers[0].pattern && status.handlers[0].timeout == 0);
     status = pool_status_read(bytes_of("{\"queues\":{},\"handlers\":[]}"), &arena);
     ck_assert_ptr_null(status.queues);
     ck_assert_ptr_nonnull(status.handlers);

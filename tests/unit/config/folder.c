@@ -19,7 +19,7 @@ static char path[PATH_MAX];
 
 void folder_setup(void)
 {
-    snprintf(path, sizeof(path), "%s/config-XXXXXX", getenv("TMPDIR"));
+    snprintf(path, sizeof path, "%s/config-XXXXXX", getenv("TMPDIR"));
     ck_assert_ptr_nonnull(mkdtemp(path));
     ck_assert_int_eq(chdir(path), 0);
 }
@@ -29,7 +29,7 @@ void folder_teardown(void)
     char command[PATH_MAX + 16];
 
     ck_assert_int_eq(chdir("/"), 0);
-    snprintf(command, sizeof(command), "rm -r '%s'", path);
+    snprintf(command, sizeof command, "rm -r '%s'", path);
     ck_assert_int_eq(system(command), 0);
 }
 
@@ -43,8 +43,8 @@ void folder_write(const char *name, const char *text)
     char folder[PATH_MAX];
     const char *slash = strrchr(name, '/');
 
-    if (slash != NULL) {
-        snprintf(folder, sizeof(folder), "%.*s", (int)(slash - name), name);
+    if (slash) {
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - name), name);
         mkdir(folder, 0755);
     }
     FILE *file = fopen(name, "w");

@@ -172,7 +172,7 @@ END_TEST
 #define CIRCLE " (give one of them a handler without on_dead)\n"
 #define NO_ADDRESS(address)                                                                        \
     "jobs.yaml:1:16: http.listen: '" address                                                       \
-    "' is no address: write HOST:PORT, [ADDRESS]:PORT or unix:PATH\n"
+    "' is not an address: write HOST:PORT, [ADDRESS]:PORT or unix:PATH\n"
 
 static const struct {
     const char *rule;
@@ -255,15 +255,17 @@ static const struct {
      "jobs.yaml:3:28: handlers.b.on_dead: leads in a circle if these jobs die too: b -> b" CIRCLE},
     {"a handler for everything", "handlers: {'*': {command: x}}\n", ""},
     {"a star that is not at the end", "handlers: {'a*b': {command: x}}\n",
-     "jobs.yaml:1:12: handlers: 'a*b' is no type: use 1 to 128 of A-Z a-z 0-9 _ . : -, and at the "
+     "jobs.yaml:1:12: handlers: 'a*b' is not a type: use 1 to 128 of A-Z a-z 0-9 _ . : -, and at "
+     "the "
      "end maybe a *\n"},
     {"two stars", "handlers: {'a**': {command: x}}\n",
-     "jobs.yaml:1:12: handlers: 'a**' is no type: use 1 to 128 of A-Z a-z 0-9 _ . : -, and at the "
+     "jobs.yaml:1:12: handlers: 'a**' is not a type: use 1 to 128 of A-Z a-z 0-9 _ . : -, and at "
+     "the "
      "end maybe a *\n"},
     {"a queue that is no name", "queues: {'a b': {}}\n",
-     "jobs.yaml:1:10: queues: 'a b' is no name: use 1 to 128 of A-Z a-z 0-9 _ . : -\n"},
+     "jobs.yaml:1:10: queues: 'a b' is not a name: use 1 to 128 of A-Z a-z 0-9 _ . : -\n"},
     {"a cron entry that is no name", "cron: {'': {schedule: '@daily', type: t}}\n",
-     "jobs.yaml:1:8: cron: '' is no name: use 1 to 128 of A-Z a-z 0-9 _ . : -\n"},
+     "jobs.yaml:1:8: cron: '' is not a name: use 1 to 128 of A-Z a-z 0-9 _ . : -\n"},
     {"a payload over max_payload",
      "max_payload: 8\ncron: {n: {schedule: '@daily', type: t, payload: 'much too long'}}\n",
      "jobs.yaml:2:50: cron.n.payload: is 15 bytes long, which is over max_payload\n"},
@@ -275,13 +277,13 @@ static const struct {
     {"a day that never comes", "cron: {n: {schedule: 0 0 30 2 *, type: t}}\n",
      "jobs.yaml:1:22: cron.n.schedule: this never comes: none of its months has such a day\n"},
     {"a misspelt zone", "cron: {n: {schedule: '@daily', timezone: Europe/Berln, type: t}}\n",
-     "jobs.yaml:1:42: cron.n.timezone: 'Europe/Berln' is no time zone (did you mean "
+     "jobs.yaml:1:42: cron.n.timezone: 'Europe/Berln' is not a time zone (did you mean "
      "'Europe/Berlin'?)\n"},
     {"a zone out of the folder", "cron: {n: {schedule: '@daily', timezone: ../x, type: t}}\n",
-     "jobs.yaml:1:42: cron.n.timezone: '../x' is no time zone\n"},
+     "jobs.yaml:1:42: cron.n.timezone: '../x' is not a time zone\n"},
     {"both are wrong", "cron: {n: {schedule: '@dayly', timezone: utc, type: t}}\n",
-     "jobs.yaml:1:22: cron.n.schedule: '@dayly' is no schedule (did you mean '@daily'?)\n"
-     "jobs.yaml:1:42: cron.n.timezone: 'utc' is no time zone (did you mean 'UTC'?)\n"},
+     "jobs.yaml:1:22: cron.n.schedule: '@dayly' is not a schedule (did you mean '@daily'?)\n"
+     "jobs.yaml:1:42: cron.n.timezone: 'utc' is not a time zone (did you mean 'UTC'?)\n"},
     {"what is not enabled is read, too", "cron: {n: {schedule: s, type: t, enabled: no}}\n",
      "jobs.yaml:1:22: cron.n.schedule: a schedule has five fields, minute, hour, day of month, "
      "month and day of week, or six with the second before them; this one has 1\n"
@@ -517,7 +519,7 @@ START_TEST(a_socket_is_relative_to_the_file)
     char expected[512];
 
     folder_load_text("http: {listen: 'unix:./th.sock'}\n", &config);
-    snprintf(expected, sizeof(expected), "unix:%s/th.sock", folder_path());
+    snprintf(expected, sizeof expected, "unix:%s/th.sock", folder_path());
     ck_assert_str_eq(config.http.listen, expected);
 }
 END_TEST
@@ -526,9 +528,9 @@ START_TEST(a_key_of_256_bytes_is_long_enough)
 {
     char text[512];
 
-    snprintf(text, sizeof(text), "cron: {n: {schedule: '@daily', type: t, key: %0*d}}\n", 256, 1);
+    snprintf(text, sizeof text, "cron: {n: {schedule: '@daily', type: t, key: %0*d}}\n", 256, 1);
     folder_expect_for("256", text, "");
-    snprintf(text, sizeof(text), "cron: {n: {schedule: '@daily', type: t, key: %0*d}}\n", 257, 1);
+    snprintf(text, sizeof text, "cron: {n: {schedule: '@daily', type: t, key: %0*d}}\n", 257, 1);
     folder_expect_for("257", text, "jobs.yaml:1:46: cron.n.key: is 257 bytes long: use 1 to 256\n");
 }
 END_TEST

@@ -71,8 +71,8 @@ START_TEST(people_see_the_line_with_a_caret_and_no_secrets)
 
     diagnostics_add(&diagnostics, (struct place){&source, carets[_i].line, carets[_i].column}, "x");
     diagnostics_print(&diagnostics, true, &printed);
-    const char *behind = strchr(buffer_str(&printed), '\n') + 1;
-    ck_assert_msg(strcmp(behind, carets[_i].shown) == 0, "%s: %s", carets[_i].rule, behind);
+    const char *after = strchr(buffer_str(&printed), '\n') + 1;
+    ck_assert_msg(strcmp(after, carets[_i].shown) == 0, "%s: %s", carets[_i].rule, after);
 }
 END_TEST
 
@@ -81,8 +81,8 @@ START_TEST(a_long_line_is_left_out)
     CLEANUP(diagnostics_done) struct diagnostics diagnostics = {0};
     char text[1000];
 
-    memset(text, 'x', sizeof(text) - 1);
-    text[sizeof(text) - 1] = '\0';
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
     struct source source = source_of("f", text);
     diagnostics_add(&diagnostics, (struct place){&source, 1, 500}, "x");
     expect_printed(&diagnostics, true, "f:1:500: x\n");

@@ -45,7 +45,7 @@ START_TEST(variables_are_put_into_values)
     CLEANUP(config_done) struct config config = {0};
     char text[256];
 
-    snprintf(text, sizeof(text), "backend: '%s'\n", expanded[_i].text);
+    snprintf(text, sizeof text, "backend: '%s'\n", expanded[_i].text);
     folder_load_text(text, &config);
     ck_assert_msg(strcmp(config.backend, expanded[_i].becomes) == 0, "%s, not %s",
                   expanded[_i].rule, config.backend);

@@ -13,7 +13,7 @@
     "is not a duration: write a number and a unit, such as 500ms, 10s, 5m, 2h or 7d\n"
 #define SIZE_FORM                                                                                  \
     "is not a size: write a number of bytes, or of K, M or G, such as 64K, 512M or 1G\n"
-#define NAME_FORM "is no name: use 1 to 128 of A-Z a-z 0-9 _ . : -\n"
+#define NAME_FORM "is not a name: use 1 to 128 of A-Z a-z 0-9 _ . : -\n"
 
 static const struct {
     const char *rule;
@@ -73,13 +73,15 @@ static const struct {
      "jobs.yaml:1:28: defaults.retry.jitter: '1.1' is not a number from 0 to 1\n"},
     {"jitter that is no number", "defaults: {retry: {jitter: nan}}\n",
      "jobs.yaml:1:28: defaults.retry.jitter: 'nan' is not a number from 0 to 1\n"},
-    {"jitter with nothing behind its point", "defaults: {retry: {jitter: 0.}}\n",
+    {"jitter with nothing after its point", "defaults: {retry: {jitter: 0.}}\n",
      "jobs.yaml:1:28: defaults.retry.jitter: '0.' is not a number from 0 to 1\n"},
     /* mode */
     {"a mode that is not octal", "handlers: {a: {command: x, umask: 088}}\n",
-     "jobs.yaml:1:35: handlers.a.umask: '088' is no octal number from 000 to 777, such as 022\n"},
+     "jobs.yaml:1:35: handlers.a.umask: '088' is not an octal number from 000 to 777, such as "
+     "022\n"},
     {"a mode over 777", "handlers: {a: {command: x, umask: 1777}}\n",
-     "jobs.yaml:1:35: handlers.a.umask: '1777' is no octal number from 000 to 777, such as 022\n"},
+     "jobs.yaml:1:35: handlers.a.umask: '1777' is not an octal number from 000 to 777, such as "
+     "022\n"},
     /* duration */
     {"no unit", "pool: {lease: 30}\n", "jobs.yaml:1:15: pool.lease: '30' " DURATION_FORM},
     {"too short", "pool: {lease: 500ms}\n",
@@ -114,7 +116,8 @@ static const struct {
      "pool: {pool_id: "
      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
      "aaaaaaaaaaaaaaaaaaaaaa}\n",
-     "jobs.yaml:1:17: pool.pool_id: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...' is no name: "
+     "jobs.yaml:1:17: pool.pool_id: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...' is not a "
+     "name: "
      "use 1 to 100 of A-Z a-z 0-9 _ . : -\n"},
     /* path */
     {"an empty path", "handlers: {a: {plugin: ''}}\n",
@@ -144,8 +147,8 @@ static const struct {
     {"an environment that is no map", "handlers: {a: {command: x, env: [A=b]}}\n",
      "jobs.yaml:1:33: handlers.a.env: expected a map of names to texts, not a list\n"},
     {"variables that are none", "handlers: {a: {command: x, env: {A=B: c, '': d, E: [f]}}}\n",
-     "jobs.yaml:1:34: handlers.a.env: 'A=B' is no name of a variable\n"
-     "jobs.yaml:1:42: handlers.a.env: '' is no name of a variable\n"
+     "jobs.yaml:1:34: handlers.a.env: 'A=B' is not the name of a variable\n"
+     "jobs.yaml:1:42: handlers.a.env: '' is not the name of a variable\n"
      "jobs.yaml:1:52: handlers.a.env.E: expected text, not a list\n"},
     /* command */
     {"an empty command", "handlers: {a: {command: []}}\n",
@@ -212,7 +215,7 @@ START_TEST(a_command_is_argv_or_for_the_shell)
     CLEANUP(config_done) struct config config = {0};
     char text[256];
 
-    snprintf(text, sizeof(text), "handlers: {a: {command: %s}}\n", commands[_i].text);
+    snprintf(text, sizeof text, "handlers: {a: {command: %s}}\n", commands[_i].text);
     folder_load_text(text, &config);
     const struct command_line *command = &config.handlers[0].command;
     ck_assert_msg(command->shell == (commands[_i].shell != NULL), "%s", commands[_i].rule);
@@ -230,7 +233,7 @@ END_TEST
 static const struct {
     const char *rule;
     const char *path;
-    const char *becomes; /* behind the folder; or absolute */
+    const char *becomes; /* after the folder; or absolute */
 } paths[] = {
     {"relative", "a.so", "/a.so"},
     {"with a dot", "./a.so", "/a.so"},
@@ -244,9 +247,9 @@ START_TEST(relative_paths_start_at_the_file)
     CLEANUP(config_done) struct config config = {0};
     char text[256], expected[512];
 
-    snprintf(text, sizeof(text), "handlers: {a: {plugin: %s}, b: {command: [./%s/x]}}\n",
+    snprintf(text, sizeof text, "handlers: {a: {plugin: %s}, b: {command: [./%s/x]}}\n",
              paths[_i].path, paths[_i].path);
-    snprintf(expected, sizeof(expected), "%s%s", folder_path(), paths[_i].becomes);
+    snprintf(expected, sizeof expected, "%s%s", folder_path(), paths[_i].becomes);
     folder_load_text(text, &config);
     ck_assert_msg(strcmp(config.handlers[0].plugin, expected) == 0, "%s, not %s", paths[_i].rule,
                   config.handlers[0].plugin);
@@ -285,7 +288,7 @@ START_TEST(a_payload_is_the_json_that_says_the_same)
     CLEANUP(config_done) struct config config = {0};
     char text[256];
 
-    snprintf(text, sizeof(text),
+    snprintf(text, sizeof text,
              "cron:\n  n:\n    schedule: '@daily'\n    type: t\n    payload: %s\n",
              payloads[_i].yaml);
     folder_load_text(text, &config);

@@ -18,7 +18,7 @@ static const struct {
     const char *pattern; /* NULL: none */
 } matches[] = {
     {"exactly this type", "email:send", "email:send"},
-    {"an exact one behind its prefix", "email:send:bulk", "email:send:bulk"},
+    {"an exact one after its prefix", "email:send:bulk", "email:send:bulk"},
     {"the longest prefix", "email:send:one", "email:send:*"},
     {"a shorter one", "email:receive", "email:*"},
     {"the shortest", "every:day", "e*"},
@@ -33,8 +33,8 @@ START_TEST(the_exact_type_wins_then_the_longest_prefix)
     const struct config config = {.handlers = handlers, .handler_count = COUNT_OF(handlers)};
     const struct handler_config *handler = handler_match(&config, matches[_i].type);
 
-    ck_assert_msg(text_equal(handler == NULL ? NULL : handler->pattern, matches[_i].pattern),
-                  "%s, not %s", matches[_i].rule, handler == NULL ? "none" : handler->pattern);
+    ck_assert_msg(text_equal(handler ? handler->pattern : NULL, matches[_i].pattern), "%s, not %s",
+                  matches[_i].rule, handler ? handler->pattern : "none");
 }
 END_TEST
 

@@ -58,11 +58,11 @@ START_TEST(paths_are_relative_to_the_file_they_stand_in)
     folder_load_text("include: [conf.d/*.yaml]\n", &config);
 
     ck_assert_uint_eq(config.handler_count, 2);
-    snprintf(expected, sizeof(expected), "%s/conf.d/a.so", folder_path());
+    snprintf(expected, sizeof expected, "%s/conf.d/a.so", folder_path());
     ck_assert_str_eq(config.handlers[0].plugin, expected);
-    snprintf(expected, sizeof(expected), "%s/conf.d/more/b.so", folder_path());
+    snprintf(expected, sizeof expected, "%s/conf.d/more/b.so", folder_path());
     ck_assert_str_eq(config.handlers[1].plugin, expected);
-    snprintf(expected, sizeof(expected), "%s/conf.d", folder_path());
+    snprintf(expected, sizeof expected, "%s/conf.d", folder_path());
     ck_assert_str_eq(config.handlers[0].cwd, expected);
     ck_assert_str_eq(config.folder, folder_path());
 }
@@ -75,14 +75,13 @@ static const struct {
     const char *errors;
 } refused[] = {
     {"one handler in two files", "include: [a.yaml]\nhandlers:\n  x" HANDLER,
-     "handlers:\n  y" HANDLER "  x" HANDLER,
-     "a.yaml:3:3: key 'x' stands here and at jobs.yaml:3:3\n"},
+     "handlers:\n  y" HANDLER "  x" HANDLER, "a.yaml:3:3: key 'x' is here and at jobs.yaml:3:3\n"},
     {"one queue in two files", "queues:\n  q: {}\ninclude: [a.yaml]\n", "queues: {q: {}}\n",
-     "a.yaml:1:10: key 'q' stands here and at jobs.yaml:2:3\n"},
+     "a.yaml:1:10: key 'q' is here and at jobs.yaml:2:3\n"},
     {"what belongs into the main file", "include: [a.yaml]\n", "pool: {lease: 30s}\nbackend: x\n",
      "a.yaml:1:1: an included file may have queues, handlers, cron and include, not 'pool'\n"
      "a.yaml:2:1: an included file may have queues, handlers, cron and include, not 'backend'\n"},
-    {"even if nothing stands behind it", "include: [a.yaml]\n", "pol:\nhandlers:\npool: ~\n",
+    {"even if nothing comes after it", "include: [a.yaml]\n", "pol:\nhandlers:\npool: ~\n",
      "a.yaml:1:1: an included file may have queues, handlers, cron and include, not 'pol'\n"
      "a.yaml:3:1: an included file may have queues, handlers, cron and include, not 'pool'\n"},
     {"a section that is no map", "include: [a.yaml]\nqueues: {}\n", "queues: [q]\n",
@@ -144,8 +143,8 @@ START_TEST(includes_have_a_depth)
     char name[32], text[64];
 
     for (size_t i = 1; i <= INCLUDE_DEPTH_MAX + 1; i++) {
-        snprintf(name, sizeof(name), "%zu.yaml", i);
-        snprintf(text, sizeof(text), "include: [%zu.yaml]\n", i + 1);
+        snprintf(name, sizeof name, "%zu.yaml", i);
+        snprintf(text, sizeof text, "include: [%zu.yaml]\n", i + 1);
         folder_write(name, i <= INCLUDE_DEPTH_MAX ? text : "");
     }
     folder_expect_for("nine", "include: [1.yaml]\n",

@@ -35,10 +35,10 @@ START_TEST(the_reference_says_nothing_but_the_defaults)
     ck_assert_str_eq(reference.pool.pool_id, empty.pool.pool_id);
     reference.pool.pool_id = empty.pool.pool_id;
     reference.pool.middleware = empty.pool.middleware;
-    ck_assert_mem_eq(&reference.pool, &empty.pool, sizeof(empty.pool));
-    ck_assert_mem_eq(&reference.defaults, &empty.defaults, sizeof(empty.defaults));
-    ck_assert_mem_eq(&reference.log, &empty.log, sizeof(empty.log));
-    ck_assert_mem_eq(&reference.retention, &empty.retention, sizeof(empty.retention));
+    ck_assert_mem_eq(&reference.pool, &empty.pool, sizeof empty.pool);
+    ck_assert_mem_eq(&reference.defaults, &empty.defaults, sizeof empty.defaults);
+    ck_assert_mem_eq(&reference.log, &empty.log, sizeof empty.log);
+    ck_assert_mem_eq(&reference.retention, &empty.retention, sizeof empty.retention);
     ck_assert_uint_eq(reference.max_payload, empty.max_payload);
     ck_assert_int_eq(reference.idempotency_window, empty.idempotency_window);
     ck_assert_uint_eq(reference.queue_count, 1);
@@ -68,9 +68,9 @@ typedef void visit(const struct field *field, const char *text);
 
 static void walk(const struct field *fields, visit *see, const char *text)
 {
-    for (const struct field *field = fields; field->key != NULL; field++) {
+    for (const struct field *field = fields; field->key; field++) {
         see(field, text);
-        if (field->fields != NULL)
+        if (field->fields)
             walk(field->fields, see, text);
     }
 }
@@ -78,15 +78,13 @@ static void walk(const struct field *fields, visit *see, const char *text)
 static void check_row(const struct field *field, const char *text)
 {
     const bool is_section = field->kind == FIELD_SECTION;
-    const bool is_unset = field->fallback == NULL || field->fallback[0] == '\0';
+    const bool is_unset = !field->fallback || field->fallback[0] == '\0';
 
     (void)text;
-    ck_assert_msg(field->help != NULL && field->help[0] != '\0', "%s has no help", field->key);
+    ck_assert_msg(field->help && field->help[0] != '\0', "%s has no help", field->key);
     ck_assert_msg(strlen(field->help) < 80, "the help of %s is long", field->key);
-    ck_assert_msg(is_section || !is_unset || field->example != NULL, "%s has no example",
-                  field->key);
-    ck_assert_msg(field->kind != FIELD_CHOICE || field->choices != NULL, "%s has no choices",
-                  field->key);
+    ck_assert_msg(is_section || !is_unset || field->example, "%s has no example", field->key);
+    ck_assert_msg(field->kind != FIELD_CHOICE || field->choices, "%s has no choices", field->key);
 }
 
 START_TEST(every_row_has_help_and_a_value_to_show)
@@ -100,7 +98,7 @@ static void check_in_manual(const struct field *field, const char *text)
 {
     char item[64];
 
-    snprintf(item, sizeof(item), ".It Cm %s\n", field->key);
+    snprintf(item, sizeof item, ".It Cm %s\n", field->key);
     ck_assert_msg(strstr(text, item) != NULL, "man/jobs.yaml.5 has no '%s'", field->key);
 }
 

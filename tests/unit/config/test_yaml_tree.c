@@ -34,13 +34,13 @@ static const struct {
     {"a second document", "pool: {}\n---\npool: {}\n",
      "jobs.yaml:2:1: a second document starts here: a config is one document\n"},
     {"a key twice", "pool:\n  lease: 30s\n  migrate: true\n  lease: 20s\n",
-     "jobs.yaml:4:3: key 'lease' stands here and at jobs.yaml:2:3\n"},
+     "jobs.yaml:4:3: key 'lease' is here and at jobs.yaml:2:3\n"},
     {"a key three times", "max_payload: 1M\nmax_payload: 2M\nmax_payload: 3M\n",
-     "jobs.yaml:2:1: key 'max_payload' stands here and at jobs.yaml:1:1\n"
-     "jobs.yaml:3:1: key 'max_payload' stands here and at jobs.yaml:2:1\n"},
+     "jobs.yaml:2:1: key 'max_payload' is here and at jobs.yaml:1:1\n"
+     "jobs.yaml:3:1: key 'max_payload' is here and at jobs.yaml:2:1\n"},
     {"a key twice where nobody looks for it",
      "cron: {x: {schedule: '@daily', type: b, payload: {k: 1, k: 2}}}\n",
-     "jobs.yaml:1:57: key 'k' stands here and at jobs.yaml:1:51\n"},
+     "jobs.yaml:1:57: key 'k' is here and at jobs.yaml:1:51\n"},
     {"a list as key", "? [a, b]\n: c\n", "jobs.yaml:1:3: a key must be a word, not a list\n"},
     {"a list", "- pool\n",
      "jobs.yaml:1:1: a config is a map of keys, such as 'pool:', not a list\n"},
@@ -71,7 +71,7 @@ static const struct {
     {"an escape sequence", "# \033[2J\n",
      "jobs.yaml:1:3: this is not text (byte 0x1b): a config is YAML in UTF-8\n"},
     {"columns count characters", "cron: {\"\xc3\xa4\xc3\xb6\xc3\xbc\": *x}\n",
-     "jobs.yaml:1:8: cron: '\\xc3\\xa4\\xc3\\xb6\\xc3\\xbc' is no name: use 1 to 128 of A-Z a-z "
+     "jobs.yaml:1:8: cron: '\\xc3\\xa4\\xc3\\xb6\\xc3\\xbc' is not a name: use 1 to 128 of A-Z a-z "
      "0-9 _ . : -\n"
      "jobs.yaml:1:15: aliases are not allowed: write out what '*x' stands for\n"},
 };

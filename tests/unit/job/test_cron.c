@@ -123,7 +123,7 @@ static void read_oracle(int number, struct oracle *oracle)
 
     ck_assert_ptr_nonnull(file);
     for (int i = 0; i <= number; i++)
-        ck_assert_ptr_nonnull(fgets(line, sizeof(line), file));
+        ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
     fclose(file);
     int *n = oracle->counts;
     ck_assert_int_eq(sscanf(line, "%63[^|]|%63[^|]|%llx|%d %d %d %d %d %d %d %d %d %d %d",

@@ -38,7 +38,7 @@ static void assert_verdict(struct job *job, const char *expected, const char *ru
     struct error err = {0};
     const bool ok = job_validate(job, 100, &err);
 
-    if (expected == NULL) {
+    if (!expected) {
         ck_assert_msg(ok, "%s, but: %s", rule, err.text);
         return;
     }
@@ -125,7 +125,7 @@ END_TEST
 
 START_TEST(a_name_is_valid_when_a_queue_of_that_name_is)
 {
-    ck_assert_msg(job_name_is_valid(job_names[_i].name) == (job_names[_i].complaint == NULL), "%s",
+    ck_assert_msg(job_name_is_valid(job_names[_i].name) == !job_names[_i].complaint, "%s",
                   job_names[_i].rule);
 }
 END_TEST
@@ -138,11 +138,11 @@ static const struct {
 } checked_names[] = {
     {"a name", "a", 128, NULL},
     {"as long as it may be", "abc", 3, NULL},
-    {"longer", "abcd", 3, "'abcd' is no name: use 1 to 3 of A-Z a-z 0-9 _ . : -"},
-    {"a space", "a b", 128, "'a b' is no name: " NAME_ALLOWED},
-    {"what cannot be shown", "\x1b", 128, "'\\x1b' is no name: " NAME_ALLOWED},
-    {"an empty one", "", 128, "'' is no name: " NAME_ALLOWED},
-    {"none", NULL, 128, "'' is no name: " NAME_ALLOWED},
+    {"longer", "abcd", 3, "'abcd' is not a name: use 1 to 3 of A-Z a-z 0-9 _ . : -"},
+    {"a space", "a b", 128, "'a b' is not a name: " NAME_ALLOWED},
+    {"what cannot be shown", "\x1b", 128, "'\\x1b' is not a name: " NAME_ALLOWED},
+    {"an empty one", "", 128, "'' is not a name: " NAME_ALLOWED},
+    {"none", NULL, 128, "'' is not a name: " NAME_ALLOWED},
 };
 
 START_TEST(a_name_that_is_none_is_told_with_what_is_one)

@@ -24,7 +24,7 @@ static void set_up(void)
 static const struct {
     const char *rule;
     const char *name, *folders;
-    const char *found; /* behind the test's folder, unless it is absolute; NULL: nowhere */
+    const char *found; /* after the test's folder, unless it is absolute; NULL: nowhere */
 } searches[] = {
     {"an absolute path is what it is", "/usr/bin/thd", "", "/usr/bin/thd"},
     {"a relative one starts here", "bin/thd", "", "bin/thd"},
@@ -57,7 +57,7 @@ static const struct {
     const char *after;
 } typed[] = {
     {"an argument of its own", "", URL},
-    {"behind its option", "--backend=", "--backend=" URL},
+    {"after its option", "--backend=", "--backend=" URL},
     {"or its letter", "-b", "-b" URL},
 };
 

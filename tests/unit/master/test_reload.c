@@ -36,7 +36,7 @@ START_TEST(what_cannot_change_is_refused)
     struct error err = {.text = ""};
     const bool is_possible = reload_is_possible(&from, &to, SEATS, JOBS, &err);
 
-    ck_assert_msg(is_possible == (changes[_i].error == NULL), "%s", changes[_i].rule);
+    ck_assert_msg(is_possible == !changes[_i].error, "%s", changes[_i].rule);
     if (!is_possible)
         ck_assert_str_eq(err.text, changes[_i].error);
 }

@@ -398,7 +398,7 @@ static void catch_datagram(const struct result *result)
     post_take_raw(post.far, &datagram);
 }
 
-/* It is looked at and taken off like any other, and the one behind it is whole. */
+/* It is looked at and taken off like any other, and the one after it is whole. */
 static void expect_only_the_first_to_be_refused(const char *what)
 {
     leave_number(1);

@@ -8,7 +8,7 @@
 
 static struct bytes bytes_of(const char *text)
 {
-    return (struct bytes){(const unsigned char *)text, text != NULL ? strlen(text) : 0};
+    return (struct bytes){(const unsigned char *)text, text ? strlen(text) : 0};
 }
 
 static const struct {

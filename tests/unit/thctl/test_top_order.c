@@ -91,7 +91,7 @@ START_TEST(rows_stand_in_the_order_asked_for)
 
     rows_init(&rows);
     top_order_sort(&rows.data, section, number_of(section, orders[_i].order));
-    for (size_t i = 0; i < 3 && orders[_i].rows[i] != NULL; i++)
+    for (size_t i = 0; i < 3 && orders[_i].rows[i]; i++)
         ck_assert_msg(text_equal(name_of(&rows, section, i), orders[_i].rows[i]),
                       "by %s, row %zu is %s", orders[_i].order, i, name_of(&rows, section, i));
 }

@@ -116,8 +116,8 @@ static const struct {
     {"put off", TH_SNOOZE, STOP_NONE, NULL, OUTCOME_SNOOZED, NULL, NULL},
     {"put off, and why", TH_SNOOZE, STOP_NONE, "e", OUTCOME_SNOOZED, NULL, "e"},
     {"no outcome", (enum th_outcome)4, STOP_NONE, "e", OUTCOME_FAILED,
-     "plugin thumbnail returned 4, which is no outcome",
-     "plugin thumbnail returned 4, which is no outcome"},
+     "plugin thumbnail returned 4, which is not an outcome",
+     "plugin thumbnail returned 4, which is not an outcome"},
 };
 
 START_TEST(what_is_returned_decides_and_a_failure_may_be_a_stop)

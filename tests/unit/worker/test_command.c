@@ -293,7 +293,7 @@ START_TEST(a_result_comes_from_where_the_handler_says)
     const struct bytes result = run_script(results[_i].script)->result;
 
     if (!results[_i].result) {
-        ck_assert_msg(result.data == NULL, "%s", results[_i].rule);
+        ck_assert_msg(!result.data, "%s", results[_i].rule);
         return;
     }
     ck_assert_msg(result.length == strlen(results[_i].result), "%s", results[_i].rule);
@@ -331,7 +331,7 @@ END_TEST
 START_TEST(what_is_wrong_on_descriptor_3_is_seen_in_the_output)
 {
     const struct outcome *outcome = run_script("printf hello; sleep 0.1; echo 'result {bad' >&3");
-    const char *expected = "hello\nthd: the result on descriptor 3 is no JSON: {bad\n";
+    const char *expected = "hello\nthd: the result on descriptor 3 is not JSON: {bad\n";
 
     ck_assert_int_eq(outcome->kind, OUTCOME_DONE);
     ck_assert_uint_eq(outcome->output.length, strlen(expected));

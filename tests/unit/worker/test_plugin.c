@@ -49,16 +49,16 @@ static const struct {
      NULL},
     {"a symbol of that name and another meaning",
      {.magic = 17, .abi = TH_PLUGIN_ABI},
-     "its th_plugin is no descriptor of a plugin"},
+     "its th_plugin is not the descriptor of a plugin"},
     {"another major version, with both numbers",
      {.magic = TH_PLUGIN_MAGIC, .abi = ABI(2, 3)},
-     "built for plugin ABI 2.3, and this thd has 1.0: build it anew"},
+     "built for plugin ABI 2.3, and this thd has 1.0: build it again"},
     {"an older major version",
      {.magic = TH_PLUGIN_MAGIC, .abi = ABI(0, 9)},
-     "built for plugin ABI 0.9, and this thd has 1.0: build it anew"},
+     "built for plugin ABI 0.9, and this thd has 1.0: build it again"},
     {"a newer minor version may call what is not there",
      {TH_PLUGIN_MAGIC, ABI(1, 1), sizeof(struct th_plugin), "x", one, 1, NULL, NULL, NULL},
-     "built for plugin ABI 1.1, and this thd has 1.0: build it anew"},
+     "built for plugin ABI 1.1, and this thd has 1.0: build it again"},
     {"half a descriptor",
      {TH_PLUGIN_MAGIC, TH_PLUGIN_ABI, 16, "x", one, 1, NULL, NULL, NULL},
      "its descriptor has 16 bytes instead of 64"},
@@ -81,8 +81,7 @@ START_TEST(a_descriptor_is_refused_with_a_reason)
     struct error err = {0};
     const bool fits = plugin_check(&descriptors[_i].plugin, &err);
 
-    ck_assert_msg(fits == (descriptors[_i].error == NULL), "%s: %s", descriptors[_i].rule,
-                  err.text);
+    ck_assert_msg(fits == !descriptors[_i].error, "%s: %s", descriptors[_i].rule, err.text);
     if (!fits)
         ck_assert_str_eq(err.text, descriptors[_i].error);
 }

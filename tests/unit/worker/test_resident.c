@@ -254,13 +254,13 @@ static const struct {
     const char *error; /* what it starts with */
 } faults[] = {
     {"no JSON", "{\"do\":\"raw\",\"with\":\"Loading...\\n\"}",
-     "resident report:* wrote a line that is no answer: line 1, column 1: expected an object: Loading..."},
+     "resident report:* wrote a line that is not an answer: line 1, column 1: expected an object: Loading..."},
     {"a line for another job", "{\"do\":\"raw\",\"with\":\"{\\\"id\\\":\\\"x\\\",\\\"ok\\\":true}\\n\"}",
-     "resident report:* wrote a line that is no answer: is for a job that it does not have: 'x': {\"id\":"},
+     "resident report:* wrote a line that is not an answer: is for a job that it does not have: 'x': {\"id\":"},
     {"a member that cannot be", "{\"do\":\"raw\",\"with\":\"{\\\"id\\\":\\\"ID\\\",\\\"ok\\\":7}\\n\"}",
-     "resident report:* wrote a line that is no answer: 'ok' is neither true nor false: {\"id\":"},
+     "resident report:* wrote a line that is not an answer: 'ok' is neither true nor false: {\"id\":"},
     {"a line without an end", "{\"do\":\"flood\"}",
-     "resident report:* wrote a line that is no answer: longer than 262144 bytes"},
+     "resident report:* wrote a line that is not an answer: longer than 262144 bytes"},
     {"no stdout", "{\"do\":\"close_stdout\"}", "resident report:* closed its stdin or stdout"},
     {"it dies", "{\"do\":\"crash\"}",
      "resident report:* was killed by SIGSEGV before it answered: about to crash"},

@@ -97,7 +97,7 @@ static const struct {
 static bool same(struct bytes bytes, const char *text)
 {
     if (!text)
-        return bytes.data == NULL;
+        return !bytes.data;
     return bytes.length == strlen(text) && memcmp(bytes.data, text, bytes.length) == 0;
 }
 
@@ -132,22 +132,22 @@ static const struct {
     {"{}", "has no id"},
     {"{\"ok\":true}", "has no id"},
     {"{\"id\":null,\"ok\":true}", "has no id"},
-    {"{\"id\":7,\"ok\":true}", "the id is no text"},
+    {"{\"id\":7,\"ok\":true}", "the id is not text"},
     {SAY("\"result\":1"), "has neither 'ok' nor 'progress'"},
     {SAY("\"ok\":null"), "has neither 'ok' nor 'progress'"},
     {SAY("\"ok\":1"), "'ok' is neither true nor false"},
     {SAY("\"ok\":\"true\""), "'ok' is neither true nor false"},
-    {SAY("\"ok\":false,\"error\":{}"), "'error' is no text"},
-    {SAY("\"ok\":false,\"error\":\"\\u0000\""), "'error' is no text"},
+    {SAY("\"ok\":false,\"error\":{}"), "'error' is not text"},
+    {SAY("\"ok\":false,\"error\":\"\\u0000\""), "'error' is not text"},
     {SAY("\"ok\":false,\"retry\":0"), "'retry' is neither true nor false"},
-    {SAY("\"ok\":false,\"snooze\":30"), "'snooze' is no text"},
+    {SAY("\"ok\":false,\"snooze\":30"), "'snooze' is not text"},
     {SAY("\"ok\":false,\"snooze\":\"soon\""), "'snooze': "},
-    {SAY("\"progress\":101"), "'progress' is no whole number from 0 to 100"},
-    {SAY("\"progress\":-1"), "'progress' is no whole number from 0 to 100"},
-    {SAY("\"progress\":4.5"), "'progress' is no whole number from 0 to 100"},
-    {SAY("\"progress\":\"40\""), "'progress' is no whole number from 0 to 100"},
-    {SAY("\"progress\":40,\"text\":1"), "'text' is no text"},
-    {SAY("\"progress\":400,\"ok\":true"), "'progress' is no whole number from 0 to 100"},
+    {SAY("\"progress\":101"), "'progress' is not a whole number from 0 to 100"},
+    {SAY("\"progress\":-1"), "'progress' is not a whole number from 0 to 100"},
+    {SAY("\"progress\":4.5"), "'progress' is not a whole number from 0 to 100"},
+    {SAY("\"progress\":\"40\""), "'progress' is not a whole number from 0 to 100"},
+    {SAY("\"progress\":40,\"text\":1"), "'text' is not text"},
+    {SAY("\"progress\":400,\"ok\":true"), "'progress' is not a whole number from 0 to 100"},
 };
 
 START_TEST(a_wish_to_stop_is_one_line)

@@ -269,7 +269,7 @@ START_TEST(a_line_that_is_no_answer_fails_all)
     give(1, "{\"do\":\"babble\"}");
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(wait_for(i)->kind, OUTCOME_FAILED);
-        ck_assert(strstr(runs[i].report.outcome.error, "wrote a line that is no answer"));
+        ck_assert(strstr(runs[i].report.outcome.error, "wrote a line that is not an answer"));
     }
 }
 END_TEST

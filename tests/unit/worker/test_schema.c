@@ -103,7 +103,7 @@ static const struct {
      "fits more than one schema of 'oneOf'"},
     {"not", "{\"not\":{\"type\":\"string\"}}", "\"a\"", "fits the schema of 'not'"},
     {"not not", "{\"not\":{\"not\":{\"type\":\"string\"}}}", "\"a\"", ""},
-    {"a fault behind an alternative that failed",
+    {"a fault after an alternative that failed",
      "{\"properties\":{\"a\":{\"anyOf\":[{\"type\":\"null\"},{\"type\":\"string\"}]},"
      "\"b\":{\"type\":\"null\"}}}",
      "{\"a\":\"x\",\"b\":1}", "/b: is not null"},
@@ -213,7 +213,7 @@ static const struct {
     {"one of draft 2019-09", "{\"$defs\":{}}", "/$defs: unknown keyword '$defs'"},
     {"in a definition that nobody uses", "{\"definitions\":{\"a\":{\"if\":true}}}",
      "/definitions/a/if: the keyword 'if' is not supported"},
-    {"a keyword that goes on behind a NUL", "{\"type\\u0000\":1}",
+    {"a keyword that goes on after a NUL", "{\"type\\u0000\":1}",
      "/type: unknown keyword 'type' (did you mean 'type'?)"},
 
     {"an unknown type", "{\"type\":\"strin\"}",

@@ -281,11 +281,11 @@ static void check_both_ways(struct dice *dice, const char *text, struct arena *a
         buffer_clear(&payload);
         write_value(dice, &payload, 4);
         const bool fits = schema_text_check(schema, buffer_str(&payload))[0] == '\0';
-        if (strstr(text, "$ref") == NULL) {
+        if (!strstr(text, "$ref")) {
             const struct schema *against = schema_text_of(buffer_str(&opposite), arena);
             const char *fault = schema_text_check(against, buffer_str(&payload));
 
-            if (strstr(fault, "appears twice") == NULL)
+            if (!strstr(fault, "appears twice"))
                 ck_assert_msg(fits == (fault[0] != '\0'), "%s\n%s", text, buffer_str(&payload));
         }
     }
