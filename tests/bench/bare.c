@@ -51,3 +51,13 @@ void bare_step(sqlite3_stmt *statement)
           sqlite3_sql(statement));
     sqlite3_reset(statement);
 }
+
+sqlite3_int64 bare_int(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *statement = bare_prepare(db, sql);
+
+    check(db, sqlite3_step(statement), SQLITE_ROW, sql);
+    sqlite3_int64 number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return number;
+}

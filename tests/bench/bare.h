@@ -15,6 +15,9 @@ void bare_close(sqlite3 *db);
 void bare_exec(sqlite3 *db, const char *sql);
 sqlite3_stmt *bare_prepare(sqlite3 *db, const char *sql);
 
+/* The one number that is the answer. */
+sqlite3_int64 bare_int(sqlite3 *db, const char *sql);
+
 /* A statement without rows: runs it and makes it ready for the next use. */
 void bare_step(sqlite3_stmt *statement);
 
