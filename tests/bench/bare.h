@@ -8,7 +8,8 @@
 
 #include <sqlite3.h>
 
-/* Write-ahead logging and synchronous=FULL, as the store has it. */
+/* Write-ahead logging and synchronous=FULL, as the store has it; NORMAL once this was called. */
+void bare_relax(void);
 sqlite3 *bare_open(const char *path);
 void bare_close(sqlite3 *db);
 
