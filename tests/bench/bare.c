@@ -6,6 +6,13 @@
 #include "base/error.h"
 #include "bench/bench.h"
 
+static const char *synchronous = "PRAGMA synchronous = FULL";
+
+void bare_relax(void)
+{
+    synchronous = "PRAGMA synchronous = NORMAL";
+}
+
 static void check(sqlite3 *db, int status, int expected, const char *what)
 {
     struct error err;
@@ -27,7 +34,7 @@ sqlite3 *bare_open(const char *path)
 
     check(db, sqlite3_open(path, &db), SQLITE_OK, path);
     bare_exec(db, "PRAGMA journal_mode = WAL");
-    bare_exec(db, "PRAGMA synchronous = FULL");
+    bare_exec(db, synchronous);
     return db;
 }
 
@@ -50,4 +57,14 @@ void bare_step(sqlite3_stmt *statement)
     check(sqlite3_db_handle(statement), sqlite3_step(statement), SQLITE_DONE,
           sqlite3_sql(statement));
     sqlite3_reset(statement);
+}
+
+sqlite3_int64 bare_int(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *statement = bare_prepare(db, sql);
+
+    check(db, sqlite3_step(statement), SQLITE_ROW, sql);
+    sqlite3_int64 number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return number;
 }

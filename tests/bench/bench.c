@@ -13,6 +13,16 @@ void bench_die(const char *what, const struct error *err)
     exit(EXIT_FAILURE);
 }
 
+void bench_expect(const char *what, size_t found, size_t expected)
+{
+    struct error err;
+
+    if (found == expected)
+        return;
+    error_set(&err, TH_E_INTERNAL, "%zu, not %zu", found, expected);
+    bench_die(what, &err);
+}
+
 struct bytes bench_payload(void)
 {
     static unsigned char payload[BENCH_PAYLOAD];

@@ -36,6 +36,10 @@ void bench_run(const char *folder, const struct bench_row *row);
 /* Ends the program with a sentence. */
 void bench_die(const char *what, const struct error *err) __attribute__((noreturn));
 
+/* Ends the program unless they are the same: a bare loop that does not do the work any more,
+ * because the store has changed, must not be compared with. */
+void bench_expect(const char *what, size_t found, size_t expected);
+
 /* A file name in the folder, or a URL on the server, after removing what an earlier round left
  * there. */
 const char *bench_fresh_path(const char *folder);

@@ -24,11 +24,10 @@ KINDS = {"plugin": "noop", "resident": "echo"}
 
 
 class Bench:
-    def __init__(self, build, scratch, jobs=100000, url=None):
+    def __init__(self, build, scratch, jobs=100000, url=None, is_keeping=False):
         self.build, self.scratch, self.jobs = os.path.abspath(build), scratch, int(jobs)
-        self.database = os.path.join(scratch, "jobs.db")
-        self.is_sqlite = url is None
-        self.backend = url or "sqlite:" + self.database
+        self.backend = url or "sqlite:" + os.path.join(scratch, "jobs.db")
+        self.is_sqlite = self.backend.startswith("sqlite:")
         self.fifo = os.path.join(scratch, "stamps")
         os.mkfifo(self.fifo)
         self.config = os.path.join(scratch, "jobs.yaml")
@@ -38,8 +37,8 @@ class Bench:
             json.dump({
                 "backend": self.backend,
                 "pool": {"num_workers": WORKERS},
-                "retention": {"done": 0},
-                "log": {"level": "warning"},
+                **({} if is_keeping else {"retention": {"done": 0}}),
+                "log": {"level": "error"},
                 "handlers": {"noop": {"plugin": self.program("libnoop.so")}, "echo": resident,
                              "stamp": {"plugin": self.program("libstamp_plugin.so")},
                              "stamp:resident": resident},
@@ -89,7 +88,8 @@ class Bench:
         if not self.is_sqlite:
             return sum(json.loads(line)["done_total"]
                        for line in self.thctl("--json", "stats").splitlines())
-        with contextlib.closing(sqlite3.connect(self.database)) as look:
+        database = self.backend.removeprefix("sqlite:").partition("?")[0]
+        with contextlib.closing(sqlite3.connect(database)) as look:
             return look.execute("SELECT sum(done_total) FROM queue").fetchone()[0]
 
     def store(self):

@@ -71,6 +71,8 @@ usec_t raw_enqueue(const char *folder, struct bench_size size)
         bare_exec(db, "COMMIT");
     }
     usec_t elapsed = clock_boot() - start;
+    bench_expect("raw: ready jobs", (size_t)bare_int(db, "SELECT count(*) FROM ready"),
+                 size.jobs + 1);
     sqlite3_finalize(add);
     sqlite3_finalize(ready);
     bare_close(db);
@@ -171,6 +173,7 @@ static usec_t exchange(const char *folder, struct bench_size size, bool forget)
         .forget = forget,
         .jobs = calloc(size.batch, sizeof(*loop.jobs)),
     };
+    size_t taken = 0;
     usec_t start = clock_boot();
 
     do {
@@ -180,8 +183,11 @@ static usec_t exchange(const char *folder, struct bench_size size, bool forget)
         read_next(&loop, size.batch);
         lease_next(&loop);
         bare_exec(db, "COMMIT");
+        taken += loop.count;
     } while (loop.count > 0);
     usec_t elapsed = clock_boot() - start;
+    bench_expect("raw: jobs taken", taken, size.jobs);
+    bench_expect("raw: leases left", (size_t)bare_int(db, "SELECT count(*) FROM lease"), 0);
     sqlite3_finalize(loop.take);
     sqlite3_finalize(loop.leave);
     sqlite3_finalize(loop.lease);

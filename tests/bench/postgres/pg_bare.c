@@ -3,6 +3,7 @@
  */
 #include "bench/postgres/pg_bare.h"
 
+#include "base/text.h"
 #include "bench/bench.h"
 #include "bench/postgres/pg_ways.h"
 #include "store/postgres/net/conninfo.h"
@@ -88,13 +89,25 @@ void pg_bare_prepare(PGconn *conn, const char *name, const char *sql)
 PGresult *pg_bare_run(PGconn *conn, const char *name, int count, const char *const *values,
                       const int *lengths)
 {
-    static const int binary[] = {1, 1, 1, 1, 1, 1, 1, 1};
+    static const int binary[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
     PGresult *result = PQexecPrepared(conn, name, count, values, lengths, binary, 1);
     ExecStatusType status = PQresultStatus(result);
 
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
         die(conn, name);
     return result;
+}
+
+int64_t pg_bare_int(PGconn *conn, const char *sql)
+{
+    PGresult *result = PQexec(conn, sql);
+    int64_t number;
+
+    if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) != 1 ||
+        !text_to_int(PQgetvalue(result, 0, 0), INT32_MIN, INT64_MAX, &number))
+        die(conn, sql);
+    PQclear(result);
+    return number;
 }
 
 static void add_int4(struct buffer *array, uint32_t value)

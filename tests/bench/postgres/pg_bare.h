@@ -20,7 +20,11 @@ PGconn *pg_bare_enter(const char *url);
 void pg_bare_exec(PGconn *conn, const char *sql);
 void pg_bare_prepare(PGconn *conn, const char *name, const char *sql);
 
-/* Parameters and rows in binary form. Ends the program when it fails; the caller clears it. */
+/* The one number that is the answer. */
+int64_t pg_bare_int(PGconn *conn, const char *sql);
+
+/* Up to nine parameters, and rows, in binary form. Ends the program when it fails; the caller
+ * clears it. */
 PGresult *pg_bare_run(PGconn *conn, const char *name, int count, const char *const *values,
                       const int *lengths);
 

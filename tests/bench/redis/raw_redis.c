@@ -30,6 +30,7 @@ struct raw_loop {
     char (*tokens)[TOKEN];
     char (*ends)[256];
     bool forget;
+    size_t taken;
 };
 
 static void add_finished(struct raw_loop *loop, const char *now)
@@ -66,7 +67,7 @@ static bool exchange_once(struct raw_loop *loop, const char *batch)
     snprintf(count, sizeof(count), "%zu", finished);
     loop->words.count = 0;
     const char *const head[] = {
-        "EVALSHA", redis_scripts[SCRIPT_EXCHANGE].sha, "2", QUEUE, QUEUE "state", now, count};
+        "EVALSHA", redis_scripts[SCRIPT_EXCHANGE].sha, "2", QUEUE, QUEUE "state", now, "0", count};
     const char *const tail[] = {batch, expires, "bbbbbbbbbbbbbbbb", "0", "bench", "0", "0",
                                 "0",   ""};
     for (size_t i = 0; i < COUNT_OF(head); i++)
@@ -77,11 +78,11 @@ static bool exchange_once(struct raw_loop *loop, const char *batch)
         bare_words_text(&loop->words, tail[i]);
     redisReply *next =
         bare_redis_run(loop->redis, loop->words.count, loop->words.words, loop->words.lengths);
-    if (finished > 0 && strspn(next->element[0]->str, "o") != finished)
-        abort();
+    bench_expect("raw: jobs settled", strspn(next->element[0]->str, "o"), finished);
     if (loop->last != NULL)
         freeReplyObject(loop->last);
     loop->last = next;
+    loop->taken += next->element[4]->elements;
     return next->element[4]->elements > 0;
 }
 
@@ -90,7 +91,7 @@ static usec_t exchange(const char *url, struct bench_size size, bool forget)
     struct store *store = bench_store(bench_fresh_path(url));
     struct raw_loop loop = {
         .redis = bare_redis_open(url),
-        .words = bare_words_new(3 * size.batch + 16),
+        .words = bare_words_new(3 * size.batch + 24),
         .tokens = calloc(size.batch, sizeof(*loop.tokens)),
         .ends = calloc(size.batch, sizeof(*loop.ends)),
         .forget = forget,
@@ -104,6 +105,7 @@ static usec_t exchange(const char *url, struct bench_size size, bool forget)
     while (exchange_once(&loop, batch))
         continue;
     usec_t elapsed = clock_boot() - start;
+    bench_expect("raw: jobs taken", loop.taken, size.jobs);
     freeReplyObject(loop.last);
     redisFree(loop.redis);
     bare_words_free(&loop.words);

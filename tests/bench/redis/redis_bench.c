@@ -2,6 +2,7 @@
  * redis_bench.c - the Redis store next to bare scripts in the same run.
  *
  *     TH_REDIS=URL redis-bench [BACKLOG]
+ *     TH_REDIS=URL redis-bench minimal JOBS    jobs a second of the last row's minimal loop, once
  *
  * The server loses everything that is in it.
  */
@@ -26,14 +27,26 @@ static const struct bench_row rows[] = {
 };
 /* clang-format on */
 
+static int measure_minimal(const char *url, size_t jobs)
+{
+    usec_t elapsed = minimal_redis_exchange_forget(url, (struct bench_size){jobs, 1000});
+
+    bench_fresh_path(url);
+    printf("%.0f\n", (double)jobs * (double)USEC_PER_SEC / (double)elapsed);
+    return EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
     const char *url = getenv("TH_REDIS");
-    int64_t backlog = 1000000;
+    int64_t backlog = 1000000, jobs;
 
+    if (url != NULL && argc == 3 && text_equal(argv[1], "minimal") &&
+        text_to_int(argv[2], 1000, 100000000, &jobs))
+        return measure_minimal(url, (size_t)jobs);
     if (url == NULL || argc > 2 ||
         (argc == 2 && !text_to_int(argv[1], 1000, 100000000, &backlog))) {
-        fprintf(stderr, "usage: TH_REDIS=URL redis-bench [BACKLOG]\n");
+        fprintf(stderr, "usage: TH_REDIS=URL redis-bench [BACKLOG | minimal JOBS]\n");
         return 2;
     }
     bench_print_head();
