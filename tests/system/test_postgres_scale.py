@@ -109,6 +109,29 @@ class Scale(test_postgres.Server):
                                  f"EXPLAIN (ANALYZE, BUFFERS) SELECT {call}")
         return sum(int(count) for count in re.findall(r"(?:hit|read)=(\d+)", re.search("Buffers:.*", plan).group()))
 
+    def test_a_page_of_the_view_looks_at_the_jobs_that_it_shows(self):
+        """With statistics and without, and wherever in their table the jobs of a state lie."""
+        for state in PLACES:
+            self.fill(state, MANY)
+        self.fill("dead", 20, queue="other")
+        pages = [f"* FROM jobs {where} LIMIT 10" for where in (
+            "", "WHERE queue = 'other'", "WHERE state <> 'ready'", "WHERE state = 'ready' AND queue = 'other'",
+            "WHERE state = 'dead' AND queue = 'other' ORDER BY ended_at",
+            "WHERE id = (SELECT id FROM job ORDER BY seq DESC LIMIT 1)",
+            *(f"WHERE state = '{state}'" for state in PLACES),
+            *(f"WHERE state = '{state}' AND queue = 'default'" for state in PLACES))]
+        for statistics in "", "ANALYZE":
+            self.postgres.sql(statistics)
+            for page in pages:
+                with self.subTest(page, statistics=statistics):
+                    self.assertLess(self.blocks_for(page), 500)
+
+    def test_the_view_counts_jobs_without_a_look_at_what_they_are(self):
+        plan = self.postgres.sql("EXPLAIN SELECT state, count(*) FROM taskharbor.jobs GROUP BY state")
+        for table in "ended", "ready", "waiting", "lease", "aside":
+            self.assertRegex(plan, rf" on {table}\b")
+        self.assertNotRegex(plan, r" on (job|queue|detail)\b")
+
     def test_whoever_looks_at_what_is_aside_steps_from_type_to_type(self):
         self.postgres.sql(FILL.format(version=VERSION, now=NOW, queue="default", count=MANY, place=ASIDE, word="ready"))
         for call in (f"aside_types_v{VERSION}(NULL)", f"bring_back_v{VERSION}('default', 'work', 1, NULL, 1)",

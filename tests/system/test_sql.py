@@ -207,6 +207,13 @@ class Acting(SqlCase):
             self.assertEqual(self.sql(f"SELECT taskharbor.{call}('{job}')"), state)
             self.assertEqual(self.sql(f"SELECT state FROM taskharbor.jobs WHERE id = '{job}'"), state)
 
+    def test_whoever_sleeps_is_woken_for_a_job_that_runs_again(self):
+        channel = "taskharbor_" + self.sql("SELECT 'taskharbor.queue'::regclass::oid")
+        job = self.enqueue("'a', run_at => '2100-01-01'")
+        with self.postgres.session(f"SET search_path = taskharbor; SELECT arm_v{VERSION}(0) \\g /dev/null"):
+            said = self.psql(f"LISTEN {channel}", f"SELECT taskharbor.retry('{job}')")
+        self.assertIn(f'Asynchronous notification "{channel}"', said)
+
     def test_a_job_that_is_not_there_has_no_state(self):
         for call in ("cancel", "retry", "wait_for"):
             self.assertEqual(self.sql(f"SELECT taskharbor.{call}('0193f0a2-7c1d-7abc-8def-0123456789ab') IS NULL"), "t")

@@ -17,7 +17,8 @@ FAST = {"pool_id": "web-1", "heartbeat_interval": "300ms", "lease": "3s", "kill_
 
 def terminal(case, interval="100ms", env=None, **size):
     environment = case.environment_with({"TERM": "vt100", **(env or {})}, True)
-    return Terminal(case, [THCTL, "top", "--interval", interval], environment, **size)
+    options = ("--interval", interval) if interval else ()
+    return Terminal(case, [THCTL, "top", *options], environment, **size)
 
 
 class LiveView(DaemonCase):
@@ -51,8 +52,8 @@ class LiveView(DaemonCase):
 
     def test_pools_that_are_watched_tell_at_once_however_seldom_they_beat(self):
         self.ok("migrate")
-        top = terminal(self)
-        top.wait_for("no pool has registered")
+        top = terminal(self, interval=None)
+        top.wait_for("every 1s ", "no pool has registered")
         self.start_pool(HANDLERS, {"heartbeat_interval": "10m", "lease": "30m",
                                    "stale_threshold": "1h"})
         top.wait_for(r"^worker 1 +idle ", r"^worker 2 +idle ")

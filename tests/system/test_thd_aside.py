@@ -63,6 +63,8 @@ class Aside(RunningCase):
         self.assertEqual(shown.count("cannot start"), 10)
         self.assertEqual(shown.count("missing: No such file or directory"), 10)
         self.assertRegex(self.ok("show", jobs[-1]), "set aside since .*: cannot start")
+        self.assertRegex(self.ok("stats"), r"CANNOT-START .*\n.* 10 +(now|\S+ ago) +0 +0")
+        self.assertIn("cannot start 10", self.ok("top", "--once"))
         wait_for(lambda: self.objects("pools")[0]["start_failures"], "a start failure of the pool")
         [failure] = self.objects("pools")[0]["start_failures"]
         self.assertEqual((failure["pattern"], failure["since"] < failure["next_try"]), ("x", True))

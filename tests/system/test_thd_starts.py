@@ -58,6 +58,7 @@ class Starts(RunningCase):
         self.assertGreater(moment(next_one["time"]) - moment(probe["time"]), 1.9)
         self.wait_stats(ready=30, cannot_start=30)
         self.assertEqual({job["attempts"] for job in self.jobs()}, {0})
+        self.assertGreater(sum(job["runs"] == [] for job in self.jobs()), 10)  # never tried
 
 
 if __name__ == "__main__":

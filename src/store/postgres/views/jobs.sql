@@ -1,40 +1,42 @@
 -- Jobs and queues for people who look at them by SQL.
 
--- A part of the view for each place where a job can stand, so that the index of that place serves
--- WHERE state = '…'. The columns of all are the same; what a place does not have is NULL.
+-- A part of the view for each place where a job can stand: WHERE state = '…' leaves out all others. Each
+-- begins with the index of its place (public/plans.sql says how), and all else is joined from there:
+-- what nobody asks for is not looked at, and a LIMIT ends it early. The columns of all are the same;
+-- what a place does not have is NULL.
 DO $$
 DECLARE
     not_aside CONSTANT text := 'NULL::smallint AS why, NULL::bigint AS since, NULL::bytea AS error';
     nothing CONSTANT text := 'NULL::bigint AS executions, NULL::int AS attempts, NULL::int AS stalls,
         NULL::bigint AS started_at, NULL::bigint AS ended_at, NULL::text AS pool, NULL::int AS worker,
         NULL::bigint AS cancel_requested_at, NULL::uuid AS merged_into, NULL::int AS exit_code';
+    -- The state, where such jobs are, and how one that is known is found among them.
     places text[] := ARRAY[
-        ['ready', format('(SELECT *, %s, %s FROM ready) p ON p.queue_id = j.queue_id
-            AND p.priority = j.priority AND p.due = j.due AND p.seq = j.seq', nothing, not_aside)],
-        ['ready', format('(SELECT *, %s FROM aside) p ON p.seq = j.seq', nothing)],
-        ['running', format('(SELECT queue_id, seq, execution AS executions, NULL::int AS attempts,
+        ['ready', format('SELECT *, %s, %s FROM ready', nothing, not_aside),
+            'j.queue_id = p.queue_id AND j.priority = p.priority AND j.due = p.due'],
+        ['ready', format('SELECT *, %s FROM aside', nothing), 'true'],
+        ['running', format('SELECT queue_id, seq, execution AS executions, NULL::int AS attempts,
             NULL::int AS stalls, started_at, NULL::bigint AS ended_at, pool, worker,
-            cancel_requested_at, NULL::uuid AS merged_into, NULL::int AS exit_code, %s FROM lease) p
-            ON p.queue_id = j.queue_id AND p.seq = j.seq', not_aside)]];
+            cancel_requested_at, NULL::uuid AS merged_into, NULL::int AS exit_code, %s FROM lease',
+            not_aside), 'j.queue_id = p.queue_id']];
     word text;
     number int;
 BEGIN
     FOR word, number IN VALUES ('scheduled', :JOB_SCHEDULED), ('blocked', :JOB_BLOCKED),
         ('retry', :JOB_RETRY)
     LOOP
-        places := places || ARRAY[[word, format('(SELECT *, %s, %s FROM waiting WHERE state = %s) p
-            ON p.due = j.due AND p.seq = j.seq', nothing, not_aside, number)]];
+        places := places || ARRAY[[word, format('SELECT *, %s, %s FROM waiting
+            WHERE state = by_index(%s::smallint)', nothing, not_aside, number), 'j.due = p.due']];
     END LOOP;
     FOR word, number IN VALUES ('done', :JOB_DONE), ('dead', :JOB_DEAD),
         ('cancelled', :JOB_CANCELLED)
     LOOP
-        places := places || ARRAY[[word, format('(SELECT *, %s FROM ended WHERE state = %s) p
-            ON p.seq = j.seq', not_aside, number)]];
+        places := places || ARRAY[[word, format('SELECT *, %s FROM ended
+            WHERE state = by_index(%s::smallint)', not_aside, number), 'true']];
     END LOOP;
     EXECUTE 'CREATE OR REPLACE VIEW jobs AS ' || (SELECT string_agg(format('
-        SELECT j.id, j.type, coalesce(q.name, (SELECT min(b.name) FROM queue_born b
-                WHERE b.queue_id = j.queue_id)) AS queue,
-            %1$L::text AS state, CASE j.encoding WHEN :JOB_JSON THEN ''json'' ELSE ''raw'' END AS encoding,
+        SELECT j.id, j.type, q.name AS queue, %1$L::text AS state,
+            CASE j.encoding WHEN :JOB_JSON THEN ''json'' ELSE ''raw'' END AS encoding,
             text_of(j.payload) AS payload, j.priority::int AS priority, moment_of(j.run_at) AS run_at,
             duration_of(j.timeout) AS timeout, coalesce(p.attempts, j.attempts) AS attempts,
             j.max_attempts, coalesce(p.stalls, j.stalls) AS stalls, j.max_stalls,
@@ -50,8 +52,11 @@ BEGIN
             d.progress_percent::int AS progress_percent, text_of(d.progress_text) AS progress_text,
             text_of(d.result) AS result, text_of(d.output) AS output,
             moment_of(p.cancel_requested_at) AS cancel_requested_at, p.merged_into
-        FROM job j JOIN %2$s LEFT JOIN queue q ON q.queue_id = j.queue_id
-            LEFT JOIN detail d ON d.seq = j.seq', places[i][1], places[i][2]), ' UNION ALL ')
+        FROM (%2$s) p LEFT JOIN job j ON j.seq = p.seq AND %3$s
+            LEFT JOIN (SELECT queue_id, min(name) AS name FROM queue_name GROUP BY queue_id) q
+                ON q.queue_id = p.queue_id
+            LEFT JOIN detail d ON d.seq = p.seq
+        WHERE few(p.queue_id, p.seq)', places[i][1], places[i][2], places[i][3]), ' UNION ALL ')
         FROM generate_series(1, array_length(places, 1)) i);
 END $$;
 
