@@ -37,6 +37,7 @@
 #include "process/scoreboard.h"
 #include "process/start_board.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -237,6 +238,19 @@ static bool serve_store(struct dispatcher *dispatcher, enum rest *rest_out, stru
     return true;
 }
 
+/* After the exchange: jobs that are ready go first, and what the store said of others is known. */
+static bool tell_due(struct dispatcher *dispatcher, struct error *err)
+{
+    const uint64_t one = 1;
+
+    if (!dispatcher_take(dispatcher, CHORE_TELL_DUE))
+        return true;
+    /* EAGAIN: it has been said more often than can be counted. */
+    if (write(dispatcher->process->due, &one, sizeof one) < 0 && errno != EAGAIN)
+        return error_errno(err, TH_E_INTERNAL, errno, "wake the scheduler");
+    return true;
+}
+
 static bool is_all_done(struct dispatcher *dispatcher, bool *done_out, struct error *err)
 {
     *done_out = false;
@@ -283,7 +297,8 @@ static bool turn(struct dispatcher *dispatcher, enum rest *rest_out, struct erro
     if (dispatcher->store_state == STORE_UNSEEN)
         return handout_tell_halts(dispatcher, err) && check_end(dispatcher, err);
     dispatcher_read_clocks(dispatcher);
-    if (!serve_workers(dispatcher, err) || !serve_store(dispatcher, rest_out, err))
+    if (!serve_workers(dispatcher, err) || !serve_store(dispatcher, rest_out, err) ||
+        !tell_due(dispatcher, err))
         return false;
     set_check(dispatcher);
     return check_end(dispatcher, err);

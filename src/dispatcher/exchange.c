@@ -182,8 +182,9 @@ static bool settle_and_reserve(struct dispatcher *dispatcher, size_t room, struc
 static void open_queues(struct dispatcher *dispatcher)
 {
     const struct outbox *outbox = &dispatcher->outbox;
+    const bool any_full = queues_have_full(&dispatcher->queues);
 
-    for (size_t i = outbox_first(outbox, clock_boot()); i < outbox->count; i++)
+    for (size_t i = outbox_first(outbox, clock_boot()); any_full && i < outbox->count; i++)
         queues_note_end(&dispatcher->queues, outbox->settlements[i].queue);
     usec_t next = queues_note_time(&dispatcher->queues, clock_boot());
 

@@ -4,6 +4,7 @@
 #include "dispatcher/held_jobs.h"
 
 #include "base/error.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "config/handler_match.h"
 
@@ -65,30 +66,43 @@ static const char *copy_name(struct held_job *held, char place[JOB_NAME_MAX + 1]
     return place;
 }
 
-/* What settling needs; the rest is the store's. */
+/* What settling needs; the rest is the store's. The copy is blank. */
 static void copy_job(struct held_job *held, const struct job *job)
 {
-    held->job = (struct job){
-        .id = job->id,
-        .type = copy_name(held, held->type, job->type),
-        .queue = copy_name(held, held->queue, job->queue),
-        .encoding = job->encoding,
-        .timeout = job->timeout,
-        .max_attempts = job->max_attempts,
-        .max_stalls = job->max_stalls,
-        .attempts = job->attempts,
-        .stalls = job->stalls,
-        .executions = job->executions,
-        .on_dead_depth = job->on_dead_depth,
-        .created_at = job->created_at,
-        .started_at = job->started_at,
-        .token = job->token,
-        .expires_at = job->expires_at,
-        .ref = job->ref,
-        .defect = arena_text(&held->arena, job->defect),
-        .progress_percent = -1,
-        .exit_code = JOB_NO_EXIT_CODE,
-    };
+    struct job *copy = &held->job;
+
+    copy->id = job->id;
+    copy->type = copy_name(held, held->type, job->type);
+    copy->queue = copy_name(held, held->queue, job->queue);
+    copy->encoding = job->encoding;
+    copy->timeout = job->timeout;
+    copy->max_attempts = job->max_attempts;
+    copy->max_stalls = job->max_stalls;
+    copy->attempts = job->attempts;
+    copy->stalls = job->stalls;
+    copy->executions = job->executions;
+    copy->on_dead_depth = job->on_dead_depth;
+    copy->created_at = job->created_at;
+    copy->started_at = job->started_at;
+    copy->token = job->token;
+    copy->expires_at = job->expires_at;
+    copy->ref = job->ref;
+    copy->defect = arena_text(&held->arena, job->defect);
+    copy->progress_percent = -1;
+    copy->exit_code = JOB_NO_EXIT_CODE;
+}
+
+/* A name that is too long for its place is a damaged one, and rare. */
+static const struct handler_config *
+find_handler(struct held_jobs *jobs, const struct config *config, const struct held_job *held)
+{
+    if (held->job.type != held->type)
+        return handler_match(config, held->job.type);
+    if (jobs->last_type[0] == '\0' || !text_equal(jobs->last_type, held->type)) {
+        jobs->last_handler = handler_match(config, held->type);
+        memcpy(jobs->last_type, held->type, sizeof jobs->last_type);
+    }
+    return jobs->last_handler;
 }
 
 static struct job_limits limits_of(const struct config *config, const struct job *job,
@@ -111,8 +125,12 @@ static struct held_job *take_blank(struct held_jobs *jobs, enum held_state state
         jobs->spare = held->next_spare;
     else
         held = malloc(sizeof *held);
-    if (held)
-        *held = (struct held_job){.state = state, .hold = HOLD_NONE};
+    if (!held)
+        return NULL;
+    memset(held, 0, offsetof(struct held_job, type));
+    held->state = state;
+    held->hold = HOLD_NONE;
+    held->type[0] = held->queue[0] = '\0'; /* the rest of the names is for whoever copies them */
     return held;
 }
 
@@ -124,7 +142,7 @@ struct held_job *held_job_new(struct held_jobs *jobs, const struct config *confi
     if (!held)
         return NULL;
     copy_job(held, job);
-    held->handler = handler_match(config, job->type);
+    held->handler = find_handler(jobs, config, held);
     held->limits = limits_of(config, job, held->handler);
     if (!held->arena.failed)
         return held;

@@ -69,8 +69,8 @@ struct held_job {
     struct job_limits limits;             /* resolved */
     struct job job;                       /* its payload only as long as somebody may need it */
     struct arena arena;                   /* owns what `job` points to besides the names below */
-    char type[JOB_NAME_MAX + 1], queue[JOB_NAME_MAX + 1]; /* of the job, unless they are too long */
     struct held_job *next_spare;
+    char type[JOB_NAME_MAX + 1], queue[JOB_NAME_MAX + 1]; /* of the job, unless they are too long */
 };
 
 struct held_jobs {
@@ -80,6 +80,10 @@ struct held_jobs {
     size_t count;  /* of those with a hold */
     uint64_t newest;
     struct held_job *spare; /* owned; what was given back is used again: no allocation per job */
+
+    /* What the last job was matched with: they come in runs of one type. "": there was none. */
+    char last_type[JOB_NAME_MAX + 1];
+    const struct handler_config *last_handler;
 };
 
 bool held_jobs_init(struct held_jobs *jobs, size_t capacity, struct error *err) MUST_CHECK;

@@ -191,6 +191,14 @@ static bool keep(struct dispatcher *dispatcher, size_t from, size_t to, struct e
     return outbox_keep(&dispatcher->outbox, from, to, err);
 }
 
+/* It waits for its time now: whoever makes it ready again has to know, if that is soon. */
+static void note_due(struct dispatcher *dispatcher, const struct settlement *settlement)
+{
+    if ((settlement->kind == SETTLE_RETRY || settlement->kind == SETTLE_SNOOZE) &&
+        job_state_is_due_soon(settlement->run_at, dispatcher->now.store))
+        dispatcher_add(dispatcher, CHORE_TELL_DUE);
+}
+
 /* All are gone through, whatever happens: a job that is let go must not stay in the outbox. */
 bool outbox_take_answers(struct dispatcher *dispatcher, size_t from, struct error *err)
 {
@@ -206,6 +214,7 @@ bool outbox_take_answers(struct dispatcher *dispatcher, size_t from, struct erro
             copied_all = keep(dispatcher, i, kept++, err) && copied_all;
             continue;
         }
+        note_due(dispatcher, &outbox->settlements[i]);
         events_log(held, &outbox->settlements[i],
                    is_over ? outbox->verdicts[i] : TH_E_LEASE_EXPIRED);
         conclude_silently(dispatcher, held);

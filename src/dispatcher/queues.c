@@ -65,6 +65,15 @@ static struct queue_turn *find(struct queues *queues, const char *name)
     return NULL;
 }
 
+bool queues_have_full(const struct queues *queues)
+{
+    for (size_t i = 0; i < queues->count; i++) {
+        if (queues->items[i].state == QUEUE_FULL)
+            return true;
+    }
+    return false;
+}
+
 void queues_note_end(struct queues *queues, const char *queue)
 {
     struct queue_turn *turn = find(queues, queue);

@@ -55,6 +55,9 @@ void queues_done(struct queues *queues);
 /* There may be something in any of them; those that are limited have to wait all the same. */
 void queues_wake(struct queues *queues);
 
+/* Whether any of them waits for a job of it to end. */
+bool queues_have_full(const struct queues *queues);
+
 /* A job of this queue has ended, or is about to with the next exchange. */
 void queues_note_end(struct queues *queues, const char *queue);
 

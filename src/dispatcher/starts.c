@@ -71,6 +71,8 @@ bool starts_note_success(struct start *start)
 {
     const bool was_waited_for = start->failing_since != 0 || start->doubted_since != 0;
 
+    if (start->has_worked)
+        return false; /* and nothing has been noted since */
     *start = (struct start){.has_worked = true};
     return was_waited_for;
 }

@@ -70,6 +70,7 @@ enum chore {
     CHORE_HEED_FLAGS = 1 << 5, /* leases were lost, or jobs are to be cancelled */
     CHORE_TELL_HALTS = 1 << 6, /* somebody has to be told to stop */
     CHORE_SEND_REST = 1 << 7,  /* a task waits for room in the socket */
+    CHORE_TELL_DUE = 1 << 8,   /* scheduler and retrier have to look what is due */
 };
 
 /* One reading of the clocks, when a turn begins and when the store has answered: what is done with

@@ -166,8 +166,10 @@ static bool hear(struct dispatcher *dispatcher, struct error *err)
         return true;
     if (!store_wait(dispatcher->store, 0, &rang, err))
         return false;
-    if (rang)
-        queues_wake(&dispatcher->queues);
+    if (!rang)
+        return true;
+    queues_wake(&dispatcher->queues);
+    dispatcher_add(dispatcher, CHORE_TELL_DUE); /* it may have rung for what is not ready yet */
     return true;
 }
 

@@ -70,6 +70,11 @@ usec_t lease_ends_at(usec_t stop_at, usec_t lease_for)
     return stop_at + lease_for / 3;
 }
 
+bool lease_can_wait(usec_t stop_at, usec_t lease_for, usec_t next_look)
+{
+    return next_look <= stop_at - lease_for / 3;
+}
+
 bool lease_is_half_over(usec_t stop_at, usec_t lease_for, usec_t now)
 {
     return now > stop_at - lease_for / 6;

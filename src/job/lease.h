@@ -43,6 +43,10 @@ enum th_error_code lease_check(enum job_state state, usec_t expires_at,
 usec_t lease_stop_at(usec_t ends_at, usec_t lease_for);
 usec_t lease_ends_at(usec_t stop_at, usec_t lease_for);
 
+/* Whether a lease need not be extended before `next_look`: it will still have at least two thirds
+ * of its time, which leaves a third of it for further tries before its run has to be given up. */
+bool lease_can_wait(usec_t stop_at, usec_t lease_for, usec_t next_look);
+
 /* Of a lease that was not extended yet: whether so little is left that the job is better given back
  * than started. */
 bool lease_is_half_over(usec_t stop_at, usec_t lease_for, usec_t now);

@@ -69,6 +69,11 @@ bool job_state_has_ended(enum job_state state)
     return (ENDED & IN(state)) != 0;
 }
 
+bool job_state_is_due_soon(usec_t due, usec_t now)
+{
+    return due <= now + JOB_SOON;
+}
+
 enum job_state job_state_when_due(usec_t due, usec_t now)
 {
     return due > now ? JOB_SCHEDULED : JOB_READY;

@@ -79,6 +79,11 @@ bool job_state_has_ended(enum job_state state);
 /* Ready now, or scheduled for later. */
 enum job_state job_state_when_due(usec_t due, usec_t now);
 
+/* A job that waits for its time is made ready by processes that look at least each second. One that
+ * is due before they would have looked is told to whoever sleeps, as if it were ready. */
+#define JOB_SOON (2 * USEC_PER_SEC)
+bool job_state_is_due_soon(usec_t due, usec_t now);
+
 const char *job_state_name(enum job_state state);
 bool job_state_parse(const char *name, enum job_state *state_out) MUST_CHECK;
 

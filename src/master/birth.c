@@ -55,9 +55,13 @@ static bool close_between(unsigned first, unsigned last, struct error *err)
 /* Those it does not have are -1. */
 static bool close_others(const struct process *process, struct error *err)
 {
-    int kept[] = {process->control, process->tasks,
-                  process->results, process->printed,
-                  process->nudge,   process->task_ring ? task_ring_bell(process->task_ring) : -1};
+    int kept[] = {process->control,
+                  process->tasks,
+                  process->results,
+                  process->printed,
+                  process->nudge,
+                  process->due,
+                  process->task_ring ? task_ring_bell(process->task_ring) : -1};
     int first = STDERR_FILENO + 1;
 
     qsort(kept, COUNT_OF(kept), sizeof kept[0], compare_fds);
@@ -238,6 +242,7 @@ static struct process describe(const struct seat *seat, const struct sockets *so
         .results = sockets->results[1],
         .printed = sockets->printed[1],
         .nudge = role->nudge ? pool->nudge : -1,
+        .due = role->due ? pool->due : -1,
     };
 
     snprintf(process.name, sizeof process.name, "%s", seat->name);

@@ -37,10 +37,10 @@ static int worker_instances(const struct config *config)
 
 /* clang-format off */
 static const struct role roles[ROLES] = {
-    [ROLE_DISPATCHER]  = {"dispatcher",  dispatcher_main,  .store = true, .hands_out = true, .nudge = true},
+    [ROLE_DISPATCHER]  = {"dispatcher",  dispatcher_main,  .store = true, .hands_out = true, .nudge = true, .due = true},
     [ROLE_HEARTBEATER] = {"heartbeater", heartbeater_main, .store = true, .nudge = true},
-    [ROLE_SCHEDULER]   = {"scheduler",   scheduler_main,   .store = true},
-    [ROLE_RETRIER]     = {"retrier",     retrier_main,     .store = true},
+    [ROLE_SCHEDULER]   = {"scheduler",   scheduler_main,   .store = true, .due = true},
+    [ROLE_RETRIER]     = {"retrier",     retrier_main,     .store = true, .due = true},
     [ROLE_REAPER]      = {"reaper",      reaper_main,      .store = true, .instances = reaper_instances},
     [ROLE_WORKER]      = {"worker",      worker_main,      .works = true, .nudge = true, .is_numbered = true, .instances = worker_instances},
 };

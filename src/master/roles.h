@@ -27,6 +27,7 @@ struct role {
     bool hands_out;   /* has the end of the task socket that sends */
     bool works;       /* has the end that takes, and a result socket of its own */
     bool nudge;       /* has the eventfd that wakes the dispatcher */
+    bool due;         /* has the one that wakes scheduler and retrier */
     bool is_numbered; /* "worker 3" */
 
     int (*instances)(const struct config *config); /* NULL: one */

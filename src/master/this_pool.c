@@ -105,6 +105,7 @@ void this_pool_init(struct this_pool *pool, const struct master_options *options
         .state = POOL_STARTING,
         .notify = {.socket = -1},
         .nudge = -1,
+        .due = -1,
     };
     pool->generation->number = 1;
     show(pool);
@@ -155,11 +156,15 @@ bool this_pool_share(struct this_pool *pool, size_t processes, struct error *err
         !scoreboard_open(processes, roles_jobs(pool->config), &pool->scoreboard, err))
         return false;
     pool->nudge = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    return pool->nudge >= 0 || error_errno(err, TH_E_INTERNAL, errno, "open an eventfd");
+    pool->due = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return (pool->nudge >= 0 && pool->due >= 0) ||
+           error_errno(err, TH_E_INTERNAL, errno, "open an eventfd");
 }
 
 void this_pool_close(struct this_pool *pool)
 {
+    if (pool->due >= 0)
+        close(pool->due);
     if (pool->nudge >= 0)
         close(pool->nudge);
     generation_leave(&pool->generation);

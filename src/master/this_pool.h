@@ -43,7 +43,7 @@ struct this_pool {
     struct scoreboard *scoreboard;     /* owned; shared with all processes */
     struct known_clocks *known_clocks; /* owned; shared with the services */
     struct result_rings *result_rings; /* owned; shared with the dispatcher and the workers */
-    int nudge;                         /* owned */
+    int nudge, due;                    /* owned; of process.h */
     struct rlimit files;               /* how many descriptors we were allowed: jobs get that */
 };
 

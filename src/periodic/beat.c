@@ -8,6 +8,10 @@
  * Invariants:
  *   - A lease is confirmed as of the moment before the request was sent. The store counts from
  *     later on, so the run is stopped before the lease can end, however long the answer takes.
+ *   - A lease that nobody runs is left out while it is young: most jobs are over before their first
+ *     beat, and a lease that is never named here stays one of its batch. A run is named by every
+ *     beat, so that it hears of a cancellation, and whoever watches it of its progress, with the
+ *     next one. No lease comes to be older than a third of its time without being extended.
  *   - A refusal is passed on within the beat that saw it, and said once.
  *   - What the store was told counts as told only when it has answered.
  *   - Between two beats nothing is asked or told unless somebody watches, and has something to see.
@@ -56,6 +60,8 @@ struct beat {
     struct lease_answer *answers;
     size_t capacity;
     size_t count;
+
+    usec_t next_at; /* boot time by which the next whole beat comes; USEC_MAX: no lease can wait */
 
     struct buffer status, sent_status;
     bool is_watched;    /* the pool, or one of its jobs, as of the last whole beat */
@@ -171,7 +177,18 @@ static bool is_awaited(const struct beat *beat, size_t index)
            progress_sent_is_watched(&beat->progress_sent[holding->view.hold.entry], holding->job);
 }
 
-static void list_leases(struct beat *beat, bool only_awaited)
+/* What is handed out, or has run, has nothing to tell and nobody to ask. */
+static bool is_due(const struct beat *beat, size_t index)
+{
+    const struct hold_view *view = &beat->holdings[index].view;
+
+    if (view->state == HOLD_STARTED || view->state == HOLD_UNKNOWN)
+        return true;
+    return !lease_can_wait(lease_table_stop_at(beat->process->leases, view->hold),
+                           beat->process->config->pool.lease, beat->next_at);
+}
+
+static void list_leases(struct beat *beat, bool (*is_wanted)(const struct beat *, size_t))
 {
     size_t position = 0;
 
@@ -181,7 +198,7 @@ static void list_leases(struct beat *beat, bool only_awaited)
         if (!is_to_be_extended(beat, &beat->holdings[beat->count].view))
             continue;
         fill_lease(beat, beat->count);
-        if (!only_awaited || is_awaited(beat, beat->count))
+        if (is_wanted(beat, beat->count))
             beat->count++;
     }
 }
@@ -342,14 +359,23 @@ static bool is_any_watched(const struct beat *beat)
     return beat->shows_status;
 }
 
-bool beat_send(struct beat *beat, struct store *store, struct error *err)
+/* After the database's clock was set, every lease has to end by the one that is ahead. */
+static usec_t next_beat(struct store *store, usec_t interval)
+{
+    const usec_t now = clock_boot();
+
+    return timekeeper_lead(store_clock(store), now) > 0 ? USEC_MAX : now + interval;
+}
+
+bool beat_send(struct beat *beat, struct store *store, usec_t interval, struct error *err)
 {
     if (beat->started_at == 0)
         beat->started_at = store_now(store);
     read_scoreboard(beat);
     if (!running_read(&beat->running, beat->process->scoreboard, beat->process->leases, err))
         return false;
-    list_leases(beat, false);
+    beat->next_at = next_beat(store, interval);
+    list_leases(beat, is_due);
     if (!write_status(beat, err) || !exchange(beat, store, new_status(beat), err))
         return false;
     beat->is_watched = is_any_watched(beat);
@@ -367,7 +393,7 @@ bool beat_tell_watchers(struct beat *beat, struct store *store, struct error *er
 
     if (!running_read(&beat->running, beat->process->scoreboard, beat->process->leases, err))
         return false;
-    list_leases(beat, true);
+    list_leases(beat, is_awaited);
     if (beat->shows_status) {
         read_scoreboard(beat);
         if (!write_status(beat, err))

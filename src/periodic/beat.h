@@ -15,9 +15,11 @@ struct store;
 bool beat_new(const struct process *process, struct beat **beat_out, struct error *err) MUST_CHECK;
 void beat_free(struct beat **beat);
 
-/* Says that the pool lives, registers it where it is not known, extends every lease that it holds,
- * and passes on to the dispatcher which of them are lost or asked to cancel. */
-bool beat_send(struct beat *beat, struct store *store, struct error *err) MUST_CHECK;
+/* Says that the pool lives, registers it where it is not known, extends the leases that it holds,
+ * and passes on to the dispatcher which of them are lost or asked to cancel. The next beat comes
+ * after `interval` at the latest: what nobody runs, and can wait for that one, is left out. */
+bool beat_send(struct beat *beat, struct store *store, usec_t interval,
+               struct error *err) MUST_CHECK;
 
 /* Whether somebody looks at the pool or at one of its jobs, and in between: tells them what is new,
  * if anything is. */

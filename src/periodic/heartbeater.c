@@ -72,7 +72,7 @@ static bool send_beat(struct heartbeater *heartbeater, struct store *store, stru
     const usec_t due = clock_boot() + interval;
     tell_step(heartbeater, store_clock(store));
     tell_error(heartbeater, store_clock_error(store));
-    if (!beat_send(heartbeater->beat, store, err))
+    if (!beat_send(heartbeater->beat, store, heartbeater->interval, err))
         return false;
     heartbeater->has_beaten = true;
     heartbeater->due = due;

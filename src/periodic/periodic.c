@@ -1,7 +1,7 @@
 /*
  * periodic.c - the loop of a process that wakes, makes one pass over the store, and sleeps.
  *
- * Woken by its timer and by the master's orders.
+ * Woken by its timer, by the master's orders, and by who knows of a job that may be due soon.
  *
  *   what fails                         what happens
  *   the schema or the URL is wrong     exit, PROCESS_UNUSABLE
@@ -28,6 +28,7 @@
 
 #define KEPT_OPEN (5 * USEC_PER_SEC)
 #define GLANCE    USEC_PER_SEC
+#define HEED      (10 * USEC_PER_MSEC) /* and all that is said meanwhile is heeded by one pass */
 
 struct runner {
     struct process *process;
@@ -36,6 +37,7 @@ struct runner {
     struct timekeeper clock; /* of whichever store it is */
     struct outage outage;
     struct loop_timer timer;
+    struct loop_watch due_watch;
     enum slot_state state;
     usec_t due; /* on clock_boot(): the next pass; it may come before, when it is wanted */
     int64_t passes;
@@ -184,6 +186,31 @@ static void wake(void *context)
         make_pass(runner);
 }
 
+/* Where the store is away, the pass that finds it again sees all. */
+static void hear_due(void *context, unsigned events)
+{
+    struct runner *runner = context;
+    const usec_t soon = clock_boot() + HEED;
+
+    (void)events;
+    if (runner->state != SLOT_IDLE || runner->due <= soon)
+        return;
+    runner->due = soon;
+    sleep_until(runner, soon);
+}
+
+/* What is written there is never taken off: two processes listen to it. */
+static bool watch_due(struct runner *runner, struct error *err)
+{
+    struct process *process = runner->process;
+
+    if (process->due < 0)
+        return true;
+    runner->due_watch =
+        (struct loop_watch){.fd = process->due, .call = hear_due, .context = runner};
+    return loop_watch(process->loop, &runner->due_watch, LOOP_READ | LOOP_NEWS, err);
+}
+
 /* A store that is away gets one try. If it was never open, there is nothing to remove. */
 static int leave(struct runner *runner)
 {
@@ -219,7 +246,10 @@ int periodic_run(struct process *process, const struct periodic *periodic)
         .state = SLOT_STARTING,
         .clock = {.lease = process->config->pool.lease},
     };
+    struct error err;
 
+    if (!watch_due(&runner, &err))
+        return process_fail(&err);
     known_clock_recall(process->known_clock, &runner.clock);
     process->obey = obey;
     process->context = &runner;
@@ -228,6 +258,7 @@ int periodic_run(struct process *process, const struct periodic *periodic)
     process->obey = NULL;
     process->context = NULL;
     loop_clear_timer(process->loop, &runner.timer);
+    loop_unwatch(process->loop, &runner.due_watch);
     store_close(&runner.store);
     return exit_code;
 }

@@ -10,7 +10,8 @@
 #define BATCH  1000 /* jobs in one transaction: others want to write too */
 #define ROUNDS 20   /* transactions in one pass */
 
-/* A job that is enqueued meanwhile may be due before all others: nobody tells us. */
+/* A job that comes meanwhile may be due before all others. If that is soon we are told, unless
+ * everybody who could tell us is busy: see JOB_SOON. */
 #define LONGEST_SLEEP  USEC_PER_SEC
 #define SHORTEST_SLEEP USEC_PER_MSEC
 

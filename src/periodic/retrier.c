@@ -1,7 +1,8 @@
 /*
  * retrier.c - `thd: retrier`: failed jobs become ready again when they are due.
  *
- * Woken when the next job is due, and once a second: it hears of no failure.
+ * Woken when the next job is due, once a second, and when the dispatcher has settled one that is
+ * due before that.
  */
 #include "periodic/retrier.h"
 

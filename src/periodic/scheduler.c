@@ -2,7 +2,8 @@
  * scheduler.c - `thd: scheduler`: scheduled jobs become ready when they are due, and cron entries
  * become jobs.
  *
- * Woken when the next job or cron entry is due, and once a second: it hears of no enqueue.
+ * Woken when the next job or cron entry is due, once a second, and when the dispatcher has heard of
+ * a job that is due before that.
  */
 #include "periodic/scheduler.h"
 

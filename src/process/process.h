@@ -60,6 +60,8 @@ struct process {
     int results; /* a worker's own; others: -1 */
     int printed; /* what plugins print in this worker goes there: print_file.h; or -1 */
     int nudge;   /* an eventfd: heartbeater and workers to dispatcher, "there is news"; or -1 */
+    int due;     /* an eventfd, never read: dispatcher to scheduler and retrier, "a job may be due
+                  * soon"; or -1 */
 
     /* Filled in by process_begin(). */
     struct loop *loop;

@@ -18,6 +18,7 @@ import time
 WORKERS = 2
 ROUNDS = 5
 PICKUPS = 200
+LATER = 300  # milliseconds, of a job that is not for now
 PAYLOAD = {"text": "x" * 89}  # 100 bytes
 EXCHANGE = re.compile(r"retention\.done 0\s+(\d+) \|\s+\d+\s+[\d.]+ \|\s+(\d+)")
 KINDS = {"plugin": "noop", "resident": "echo"}
@@ -98,10 +99,11 @@ class Bench:
                              stdout=subprocess.PIPE, check=True, text=True).stdout
         return map(int, EXCHANGE.search(out).groups())
 
-    def pickup(self, job_type):
-        """Milliseconds from the enqueue to the handler's first instruction, sorted."""
+    def pickup(self, job_type, count=PICKUPS, *delay):
+        """Milliseconds from the enqueue, and the delay, to the handler's first instruction, sorted."""
         out = subprocess.run([self.program("pickup"), self.backend, job_type, self.fifo,
-                              str(PICKUPS)], stdout=subprocess.PIPE, check=True, text=True).stdout
+                              str(count), *map(str, delay)],
+                             stdout=subprocess.PIPE, check=True, text=True).stdout
         return sorted(int(line) / 1e3 for line in out.splitlines())
 
     def measure_speed(self):
@@ -129,6 +131,9 @@ class Bench:
             times = self.pickup(job_type)
             print(f"pickup of an idle pool by a {kind}: p50 {times[len(times) // 2]:.2f} ms, "
                   f"p99 {times[len(times) * 99 // 100]:.2f} ms")
+        times = self.pickup("stamp", PICKUPS // 4, LATER)
+        print(f"a job for +{LATER} ms is late by: p50 {times[len(times) // 2]:.2f} ms, "
+              f"at most {times[-1]:.2f} ms")
         self.stop(daemon)
 
     def run(self):

@@ -307,6 +307,23 @@ START_TEST(a_wait_without_end_is_ended_by_the_bell_alone)
 }
 END_TEST
 
+/* Whoever makes it ready when it is due does not look before that. */
+START_TEST(a_job_that_is_due_soon_ends_the_wait)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    struct companion waiter = companion_start(&scene, wait_without_end, NULL);
+    struct job job = scene_job(&scene);
+
+    ck_assert_int_eq(companion_hear(&waiter), 'w');
+    companion_await_sleep(&waiter);
+    job.run_at = NOW + JOB_SOON;
+    job.key = _i == 1 ? "a key" : NULL;
+    ck_assert_int_eq(scene_enqueue(&scene, job, NOW).state, JOB_SCHEDULED);
+    ck_assert_int_eq(companion_hear(&waiter), 'r');
+    companion_end(&waiter);
+}
+END_TEST
+
 START_TEST(the_descriptor_is_readable_when_something_may_be_ready)
 {
     CLEANUP(scene_close) struct scene scene = scene_open_fresh();
@@ -426,6 +443,7 @@ Suite *wait_suite(void)
     tcase_add_test(group, the_first_wait_says_that_something_may_be_ready);
     tcase_add_test(group, a_wait_that_nothing_ends_times_out);
     tcase_add_test(group, a_wait_without_end_is_ended_by_the_bell_alone);
+    tcase_add_loop_test(group, a_job_that_is_due_soon_ends_the_wait, 0, 2);
     tcase_add_test(group, the_descriptor_is_readable_when_something_may_be_ready);
     tcase_add_test(group, a_transaction_that_was_open_before_the_wait_ends_it_with_its_commit);
     tcase_add_test(group, a_transaction_that_begins_during_the_wait_ends_it_with_its_commit);

@@ -127,6 +127,37 @@ START_TEST(a_held_job_has_its_own_copy_of_names)
 }
 END_TEST
 
+static const struct handler_config *handler_for(const struct config *with, const char *type)
+{
+    const struct job job = {.type = type, .queue = "a.queue"};
+    struct held_job *held = held_job_new(&jobs, with, &job);
+
+    ck_assert_ptr_nonnull(held);
+    const struct handler_config *handler = held->handler;
+
+    held_jobs_give_back(&jobs, held);
+    return handler;
+}
+
+START_TEST(a_job_has_the_handler_of_its_type_whatever_came_before_it)
+{
+    struct handler_config handlers[] = {{.pattern = "mail"}, {.pattern = "mail.*"}};
+    const struct config with = {.handlers = handlers, .handler_count = COUNT_OF(handlers)};
+    char long_type[2 * JOB_NAME_MAX] = "mail.";
+
+    memset(long_type + 5, 'x', sizeof long_type - 6);
+    for (int round = 0; round < 2; round++) {
+        ck_assert_ptr_eq(handler_for(&with, "mail"), &handlers[0]);
+        ck_assert_ptr_eq(handler_for(&with, "mail"), &handlers[0]);
+        ck_assert_ptr_eq(handler_for(&with, "mail.sent"), &handlers[1]);
+        ck_assert_ptr_eq(handler_for(&with, long_type), &handlers[1]);
+        ck_assert_ptr_null(handler_for(&with, "post"));
+        ck_assert_ptr_null(handler_for(&with, "post"));
+        ck_assert_ptr_null(handler_for(&with, ""));
+    }
+}
+END_TEST
+
 START_TEST(a_name_that_is_too_long_is_kept_as_it_is)
 {
     char name[2 * JOB_NAME_MAX];
@@ -208,6 +239,7 @@ Suite *held_jobs_suite(void)
     tcase_add_checked_fixture(table, set_up, tear_down);
     tcase_add_test(table, a_job_is_found_by_its_hold_as_long_as_it_has_it);
     tcase_add_test(table, a_held_job_has_its_own_copy_of_names);
+    tcase_add_test(table, a_job_has_the_handler_of_its_type_whatever_came_before_it);
     tcase_add_test(table, a_name_that_is_too_long_is_kept_as_it_is);
     tcase_add_test(table, all_are_gone_through_in_the_order_of_their_entries);
     tcase_add_test(table, what_is_given_back_is_used_again_and_blank);

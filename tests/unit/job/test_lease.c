@@ -174,6 +174,50 @@ START_TEST(what_comes_in_the_second_half_of_its_lease_is_late)
 }
 END_TEST
 
+/* Of one that began at 0: when it was looked at, and how long until the next look. */
+static const struct {
+    const char *rule;
+    usec_t lease, age, interval;
+    bool can_wait;
+} waits[] = {
+    {"one that has just begun waits", 30, 0, 5, true},
+    {"until it is an interval old, where a lease has six of them", 30, 5, 5, true},
+    {"older ones do not", 30, 6, 5, false},
+    {"with a longer lease they wait for longer", 60, 15, 5, true},
+    {"but not for ever", 60, 16, 5, false},
+    {"where an interval is a third of the lease, none is left over", 15, 0, 5, true},
+    {"so nothing that is older waits", 15, 1, 5, false},
+    {"one that ends before it would be looked at does not", 4, 0, 5, false},
+    {"nor one that has ended", 30, 40, 5, false},
+};
+
+START_TEST(a_lease_that_will_have_two_thirds_of_its_time_can_wait)
+{
+    const usec_t stop_at = lease_stop_at(waits[_i].lease, waits[_i].lease);
+
+    ck_assert_msg(lease_can_wait(stop_at, waits[_i].lease, waits[_i].age + waits[_i].interval) ==
+                      waits[_i].can_wait,
+                  "%s", waits[_i].rule);
+}
+END_TEST
+
+/* Whatever the settings are, and whenever it begins between two looks. */
+START_TEST(a_lease_has_two_thirds_of_its_time_when_it_is_extended)
+{
+    const usec_t lease = _i;
+
+    for (usec_t interval = 1; interval <= lease_renewal_interval(USEC_PER_DAY, lease); interval++) {
+        for (usec_t look = 0; look < interval; look++) {
+            usec_t age = look;
+
+            while (lease_can_wait(lease_stop_at(lease, lease), lease, age + interval))
+                age += interval;
+            ck_assert_int_ge(lease - age, 2 * (lease / 3));
+        }
+    }
+}
+END_TEST
+
 Suite *lease_suite(void)
 {
     Suite *suite = suite_create("job/lease");
@@ -192,6 +236,9 @@ Suite *lease_suite(void)
     tcase_add_test(lease, what_comes_in_the_second_half_of_its_lease_is_late);
     tcase_add_loop_test(lease, a_lease_is_checked_as_its_row_says, 0, COUNT_OF(lease_vectors));
     tcase_add_loop_test(lease, a_lease_is_renewed_three_times_at_least, 0, COUNT_OF(renewals));
+    tcase_add_loop_test(lease, a_lease_that_will_have_two_thirds_of_its_time_can_wait, 0,
+                        COUNT_OF(waits));
+    tcase_add_loop_test(lease, a_lease_has_two_thirds_of_its_time_when_it_is_extended, 3, 100);
     tcase_add_test(lease, what_is_asked_for_comes_long_before_its_lease_ends);
     tcase_add_loop_test(lease, an_unconfirmed_run_ends_before_its_lease, 0, COUNT_OF(graces));
     suite_add_tcase(suite, lease);

@@ -114,6 +114,15 @@ START_TEST(a_job_is_ready_from_its_due_moment_on)
 }
 END_TEST
 
+START_TEST(what_is_due_before_anybody_would_look_is_due_soon)
+{
+    ck_assert(job_state_is_due_soon(1000, 1000));
+    ck_assert(job_state_is_due_soon(1000 + JOB_SOON, 1000));
+    ck_assert(!job_state_is_due_soon(1001 + JOB_SOON, 1000));
+    ck_assert(job_state_is_due_soon(0, 1000));
+}
+END_TEST
+
 START_TEST(a_number_that_is_no_state_ends_the_process)
 {
     job_state_name((enum job_state)JOB_STATES);
@@ -130,6 +139,7 @@ Suite *state_suite(void)
     tcase_add_loop_test(pairs, a_pair_is_legal_exactly_when_the_table_has_it, 0,
                         JOB_STATES * JOB_EVENTS);
     tcase_add_loop_test(pairs, a_job_is_ready_from_its_due_moment_on, 0, COUNT_OF(moments));
+    tcase_add_test(pairs, what_is_due_before_anybody_would_look_is_due_soon);
     suite_add_tcase(suite, pairs);
 
     tcase_add_loop_test(words, a_state_keeps_its_number_and_its_name, 0, JOB_STATES);

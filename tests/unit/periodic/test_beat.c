@@ -22,11 +22,13 @@
 #define SERIAL 77            /* of its process */
 #define SOON   S(1)          /* on the boot clock: when a lease that nobody confirmed ends */
 #define GRAIN  USEC_PER_MSEC /* of the lease table's clock */
+#define BEAT   S(5)          /* until the next one */
 
 /* A pool whose heartbeater is this test. */
 struct pool_scene {
     struct scene scene;
     struct process process;
+    struct timekeeper clock;
     struct beat *beat;
     struct job_list jobs; /* what was reserved */
 };
@@ -65,13 +67,14 @@ static void send_beat(struct pool_scene *pool)
 {
     struct error err;
 
-    MUST(beat_send(pool->beat, pool->scene.store, &err));
+    MUST(beat_send(pool->beat, pool->scene.store, BEAT, &err));
 }
 
-/* A job that was reserved ten seconds ago and is handed out. */
-static struct hold hand_out(struct pool_scene *pool, struct uuid *id_out)
+/* A job that was reserved that long ago and is handed out. */
+static struct hold hand_out_aged(struct pool_scene *pool, usec_t age, usec_t stop_at,
+                                 struct uuid *id_out)
 {
-    const usec_t then = scene_now(&pool->scene) - S(10);
+    const usec_t then = scene_now(&pool->scene) - age;
     struct held_lease lease = {.queue = QUEUE};
     struct hold hold;
 
@@ -80,17 +83,35 @@ static struct hold hand_out(struct pool_scene *pool, struct uuid *id_out)
     lease.job = job->id;
     lease.token = job->token;
     lease.ref = job->ref;
-    ck_assert(lease_table_hand(pool->process.leases, &lease, SOON, &hold));
+    ck_assert(lease_table_hand(pool->process.leases, &lease, stop_at, &hold));
     return hold;
+}
+
+/* One whose lease has to be extended by now. */
+static struct hold hand_out(struct pool_scene *pool, struct uuid *id_out)
+{
+    return hand_out_aged(pool, S(10), SOON, id_out);
+}
+
+/* One whose lease was for so long when it began. */
+static struct hold hand_out_young(struct pool_scene *pool, usec_t age, usec_t lease,
+                                  struct uuid *id_out)
+{
+    return hand_out_aged(pool, age, lease_stop_at(clock_boot() - age + lease, lease), id_out);
+}
+
+static void run(struct pool_scene *pool, struct hold hold, const struct uuid *id)
+{
+    ck_assert(lease_table_start(pool->process.leases, hold, SERIAL));
+    scoreboard_show_jobs(pool->process.scoreboard, WORKER, 1, 1, 0);
+    scoreboard_set_job(pool->process.scoreboard, WORKER, 0, hold, id, "test:type");
 }
 
 static struct hold start(struct pool_scene *pool, struct uuid *id_out)
 {
     const struct hold hold = hand_out(pool, id_out);
 
-    ck_assert(lease_table_start(pool->process.leases, hold, SERIAL));
-    scoreboard_show_jobs(pool->process.scoreboard, WORKER, 1, 1, 0);
-    scoreboard_set_job(pool->process.scoreboard, WORKER, 0, hold, id_out, "test:type");
+    run(pool, hold, id_out);
     return hold;
 }
 
@@ -199,21 +220,122 @@ START_TEST(what_was_settled_when_it_had_run_is_not_lost)
 }
 END_TEST
 
+static void cancel(struct pool_scene *pool, const struct uuid *id)
+{
+    enum th_error_code verdict;
+    struct error err;
+
+    MUST(store_cancel(pool->scene.store, id, 1, scene_now(&pool->scene), &verdict, &err));
+}
+
 START_TEST(a_cancellation_is_passed_on_once)
 {
     CLEANUP(end) struct pool_scene *pool = begin();
-    enum th_error_code verdict;
-    struct error err;
     struct uuid id;
     const struct hold hold = start(pool, &id);
 
-    MUST(store_cancel(pool->scene.store, &id, 1, scene_now(&pool->scene), &verdict, &err));
+    cancel(pool, &id);
     send_beat(pool);
     ck_assert_uint_eq(flags_of(pool, hold), LEASE_CANCELED);
     ck_assert_int_gt(lease_table_stop_at(pool->process.leases, hold), SOON);
     ck_assert(was_nudged(pool));
     send_beat(pool);
     ck_assert(!was_nudged(pool));
+}
+END_TEST
+
+/* ---- young leases ---- */
+
+/* Whether the next beat extends it. */
+static bool is_extended(struct pool_scene *pool, const struct uuid *id)
+{
+    const usec_t expiry = expiry_of(pool, id);
+
+    send_beat(pool);
+    return expiry_of(pool, id) > expiry;
+}
+
+START_TEST(what_is_young_and_not_started_is_left_out)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct uuid id;
+    const struct hold hold = hand_out_young(pool, S(1), LEASE, &id);
+    const usec_t stop_at = lease_table_stop_at(pool->process.leases, hold);
+
+    ck_assert(!is_extended(pool, &id));
+    ck_assert_int_eq(lease_table_stop_at(pool->process.leases, hold), stop_at);
+}
+END_TEST
+
+START_TEST(what_is_young_and_has_run_is_left_out)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct uuid id;
+    const struct hold hold = hand_out_young(pool, S(1), LEASE, &id);
+
+    run(pool, hold, &id);
+    lease_table_finish(pool->process.leases, hold, SERIAL);
+    ck_assert(!is_extended(pool, &id));
+}
+END_TEST
+
+START_TEST(what_would_be_too_old_by_the_next_beat_is_extended)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct uuid id;
+
+    hand_out_young(pool, LEASE / 3 - BEAT + GRAIN, LEASE, &id);
+    ck_assert(is_extended(pool, &id));
+}
+END_TEST
+
+/* As when the config of the dispatcher is not ours yet. */
+START_TEST(what_was_reserved_with_a_shorter_lease_is_extended)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct uuid id;
+
+    hand_out_young(pool, 0, LEASE / 2, &id);
+    ck_assert(is_extended(pool, &id));
+}
+END_TEST
+
+START_TEST(a_young_run_is_extended_and_hears_of_its_cancellation)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct uuid id;
+    const struct hold hold = hand_out_young(pool, S(1), LEASE, &id);
+
+    run(pool, hold, &id);
+    cancel(pool, &id);
+    ck_assert(is_extended(pool, &id));
+    ck_assert_uint_eq(flags_of(pool, hold), LEASE_CANCELED);
+}
+END_TEST
+
+/* By a store that is opened anew: nothing is in it yet. */
+static void follow_clock(struct pool_scene *pool)
+{
+    const struct store_options options = {.migrate = true, .clock = &pool->clock};
+    struct error err;
+
+    pool->clock.lease = LEASE;
+    store_close(&pool->scene.store);
+    MUST(store_open("memory:", &options, &pool->scene.store, &err));
+}
+
+START_TEST(nothing_is_left_out_for_a_lease_after_the_clock_was_set)
+{
+    CLEANUP(end) struct pool_scene *pool = begin();
+    struct uuid id;
+
+    follow_clock(pool);
+    hand_out_young(pool, S(1), LEASE, &id);
+    ck_assert(!is_extended(pool, &id));
+    pool->clock.low = pool->clock.offset;
+    pool->clock.high = pool->clock.offset + LEASE;
+    pool->clock.until = clock_boot() + LEASE;
+    ck_assert(is_extended(pool, &id));
 }
 END_TEST
 
@@ -336,7 +458,7 @@ START_TEST(what_did_not_arrive_is_told_again)
     start(pool, &id);
     say(pool, 40, "half of them", "hello\n");
     pool->process.pool = "no name";
-    ck_assert(!beat_send(pool->beat, pool->scene.store, &err));
+    ck_assert(!beat_send(pool->beat, pool->scene.store, BEAT, &err));
     pool->process.pool = POOL;
     send_beat(pool);
     expect_told(pool, &id, 40, "half of them", "hello\n");
@@ -475,6 +597,7 @@ Suite *beat_suite(void)
 {
     Suite *suite = suite_create("periodic/beat");
     TCase *leases = tcase_create("leases");
+    TCase *young = tcase_create("young");
     TCase *runs = tcase_create("runs");
     TCase *pools = tcase_create("pool");
 
@@ -484,6 +607,12 @@ Suite *beat_suite(void)
     tcase_add_test(leases, a_lost_lease_is_passed_on_once);
     tcase_add_test(leases, what_was_settled_when_it_had_run_is_not_lost);
     tcase_add_test(leases, a_cancellation_is_passed_on_once);
+    tcase_add_test(young, what_is_young_and_not_started_is_left_out);
+    tcase_add_test(young, what_is_young_and_has_run_is_left_out);
+    tcase_add_test(young, what_would_be_too_old_by_the_next_beat_is_extended);
+    tcase_add_test(young, what_was_reserved_with_a_shorter_lease_is_extended);
+    tcase_add_test(young, a_young_run_is_extended_and_hears_of_its_cancellation);
+    tcase_add_test(young, nothing_is_left_out_for_a_lease_after_the_clock_was_set);
     tcase_add_test(runs, progress_and_output_of_a_run_are_told);
     tcase_add_test(runs, what_somebody_watches_is_told_between_beats);
     tcase_add_test(runs, what_nobody_watches_waits_for_the_next_beat);
@@ -497,6 +626,7 @@ Suite *beat_suite(void)
     tcase_add_test(pools, a_status_is_written_when_it_has_changed);
     tcase_add_test(pools, who_watches_the_pools_sees_their_status_between_beats);
     suite_add_tcase(suite, leases);
+    suite_add_tcase(suite, young);
     suite_add_tcase(suite, runs);
     suite_add_tcase(suite, pools);
     return suite;

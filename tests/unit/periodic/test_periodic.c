@@ -11,6 +11,7 @@
 #include "process/scoreboard.h"
 #include "suites.h"
 
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #define AWAY "sqlite:/dev/null/jobs.db" /* no file can be there */
@@ -25,6 +26,7 @@ struct service {
     int failures; /* of the first passes */
     enum th_error_code failure;
     int wanted;                     /* passes, then exit */
+    bool says_due;                  /* that a job may be due, in its first pass */
     bool leave_fails, saw_own_jobs; /* the handle of the pass before was used again */
     bool retires;                   /* is asked to make room for the next one, not to exit */
     enum slot_state states[8];      /* at the start of each pass */
@@ -41,8 +43,11 @@ static void begin(struct service *service, const char *backend)
     MUST(message_pair(ends, &err));
     service->master = ends[0];
     service->config.pool.migrate = true;
-    *process = (struct process){
-        .name = "service", .config = &service->config, .backend = backend, .control = ends[1]};
+    *process = (struct process){.name = "service",
+                                .config = &service->config,
+                                .backend = backend,
+                                .control = ends[1],
+                                .due = -1};
     MUST(scoreboard_open(1, 1, &process->scoreboard, &err));
     MUST(known_clocks_open(1, &service->known_clocks, &err));
     process->known_clock = known_clocks_of(service->known_clocks, 0);
@@ -83,6 +88,15 @@ static bool leave_mark(struct store *store)
     return stats.count > 0;
 }
 
+/* Twice: one pass heeds both. */
+static void say_due(const struct service *service)
+{
+    const uint64_t one = 1;
+
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(write(service->process.due, &one, sizeof one), sizeof one);
+}
+
 static bool pass(void *context, struct store *store, usec_t *next_out, struct error *err)
 {
     struct service *service = context;
@@ -93,6 +107,8 @@ static bool pass(void *context, struct store *store, usec_t *next_out, struct er
     service->states[service->passes++] = slot.state;
     service->saw_own_jobs = leave_mark(store);
     *next_out = clock_boot() + service->pause;
+    if (service->says_due && service->passes == 1)
+        say_due(service);
     if (service->passes == service->wanted)
         ask_to_exit(service);
     return service->passes > service->failures || error_set(err, service->failure, "made to fail");
@@ -116,11 +132,12 @@ static bool is_wanted(void *context)
 
 static int run(struct service *service, usec_t max_silence)
 {
-    const struct periodic periodic = {.pass = pass,
-                                      .leave = leave,
-                                      .is_wanted = service->pause > 0 ? is_wanted : NULL,
-                                      .max_silence = max_silence,
-                                      .context = service};
+    const struct periodic periodic = {
+        .pass = pass,
+        .leave = leave,
+        .is_wanted = service->pause > 0 && !service->says_due ? is_wanted : NULL,
+        .max_silence = max_silence,
+        .context = service};
 
     return periodic_run(&service->process, &periodic);
 }
@@ -171,6 +188,21 @@ START_TEST(a_pass_that_is_wanted_comes_before_its_time)
     ck_assert_int_eq(run(&service, 0), PROCESS_OK);
     ck_assert_int_eq(service.passes, 2);
     ck_assert_int_eq(service.glances, 2);
+}
+END_TEST
+
+/* Nothing else would make the second pass. */
+START_TEST(a_job_that_may_be_due_soon_brings_a_pass)
+{
+    CLEANUP(end)
+    struct service service = {.wanted = 2, .pause = USEC_PER_DAY, .says_due = true};
+
+    begin(&service, "memory:");
+    service.process.due = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    ck_assert_int_ge(service.process.due, 0);
+    ck_assert_int_eq(run(&service, 0), PROCESS_OK);
+    ck_assert_int_eq(service.passes, 2);
+    close(service.process.due);
 }
 END_TEST
 
@@ -278,6 +310,7 @@ Suite *periodic_suite(void)
     tcase_add_test(life, it_makes_passes_until_it_is_asked_to_exit);
     tcase_add_test(life, one_that_makes_room_for_the_next_one_says_no_last_words);
     tcase_add_test(life, a_pass_that_is_wanted_comes_before_its_time);
+    tcase_add_test(life, a_job_that_may_be_due_soon_brings_a_pass);
     tcase_add_test(life, it_is_ready_once);
     tcase_add_test(life, a_failure_that_cannot_pass_ends_the_process);
     tcase_add_test(life, last_words_that_fail_are_a_failure);

@@ -43,6 +43,7 @@ static void begin(struct service *service, int (*main)(struct process *process))
                                 .backend = service->url,
                                 .pool = POOL,
                                 .control = ends[1],
+                                .due = -1,
                                 .nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     MUST(lease_table_open(1, &process->leases, &err));
     MUST(scoreboard_open(1, 1, &process->scoreboard, &err));

@@ -56,7 +56,9 @@ BEGIN
     IF stored.conflict IS NOT NULL THEN
         RETURN refused('TH001', stored.conflict);
     END IF;
-    IF stored.state = :JOB_READY AND NOT stored.existed THEN
+    IF NOT stored.existed AND (stored.state = :JOB_READY
+        OR stored.state = :JOB_SCHEDULED AND spec.run_at <= now_ + :JOB_SOON)
+    THEN
         PERFORM ring_with_commit();
     END IF;
     RETURN ROW(stored.id, stored.state, stored.existed, stored.updated, NULL, NULL, NULL)::offered;

@@ -127,8 +127,8 @@ CREATE FUNCTION are_plain(specs job_spec[]) RETURNS boolean LANGUAGE sql STABLE 
         WHERE s.key IS NOT NULL OR s.idempotency_key IS NOT NULL);
 $$;
 
-CREATE FUNCTION any_is_due(specs job_spec[], now_ bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT EXISTS (SELECT FROM unnest(specs) s WHERE s.run_at IS NULL OR s.run_at <= now_);
+CREATE FUNCTION any_is_due_soon(specs job_spec[], now_ bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (SELECT FROM unnest(specs) s WHERE s.run_at IS NULL OR s.run_at <= now_ + :JOB_SOON);
 $$;
 
 -- ---- for the driver of a producer ----
@@ -161,7 +161,7 @@ BEGIN
     ELSE
         RETURN QUERY SELECT * FROM enqueue_items(specs, now_);
     END IF;
-    IF any_is_due(given, now_) THEN
+    IF any_is_due_soon(given, now_) THEN
         PERFORM ring_with_commit();
     END IF;
 END $$;

@@ -125,10 +125,10 @@ static bool bind_jobs(struct pg_statement *call, const struct job *jobs, size_t 
     return true;
 }
 
-static bool any_is_due(const struct job *jobs, size_t count, usec_t now)
+static bool any_is_due_soon(const struct job *jobs, size_t count, usec_t now)
 {
     for (size_t i = 0; i < count; i++)
-        if (jobs[i].run_at <= now)
+        if (job_state_is_due_soon(jobs[i].run_at, now))
             return true;
     return false;
 }
@@ -141,7 +141,7 @@ static bool enqueue_plain(struct postgres *postgres, const struct job *jobs, siz
     CLEANUP(pg_answer_done) struct pg_answer answer = {0};
 
     call.writes = true;
-    call.rings = any_is_due(jobs, count, now);
+    call.rings = any_is_due_soon(jobs, count, now);
     pg_statement_int(&call, now);
     if (!bind_jobs(&call, jobs, count, err) || !pg_statement_run(&call, &answer, err))
         return false;

@@ -126,6 +126,7 @@ local function add_simple(q, mode, id, body, payload)
     end
     if moment(due) > now then
         add_pair(q.new_scheduled, 0, place .. priority)
+        q.rings = q.rings or is_due_soon(due, now)
         return SCHEDULED
     end
     add_pair(q.new_ready, 0, priority .. place)

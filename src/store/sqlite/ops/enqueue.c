@@ -251,13 +251,20 @@ bool sqlite_enqueue_one(struct sqlite *sqlite, const struct job *job, usec_t now
     return arrival.answered || add_job(&arrival, err);
 }
 
+/* The scheduler has to hear of it. */
+static bool is_scheduled_soon(const struct job *job, const struct enqueued *enqueued, usec_t now)
+{
+    return enqueued->state == JOB_SCHEDULED && job_state_is_due_soon(job->run_at, now);
+}
+
 static bool enqueue_all(struct sqlite *sqlite, const struct job *jobs, size_t count, usec_t now,
                         struct enqueued *enqueued_out, struct error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        if (sqlite_enqueue_one(sqlite, &jobs[i], now, &enqueued_out[i], err))
-            continue;
-        return count == 1 ? false : error_prefix(err, "job %zu", i + 1);
+        if (!sqlite_enqueue_one(sqlite, &jobs[i], now, &enqueued_out[i], err))
+            return count == 1 ? false : error_prefix(err, "job %zu", i + 1);
+        if (is_scheduled_soon(&jobs[i], &enqueued_out[i], now))
+            sqlite->ring = true;
     }
     return true;
 }

@@ -31,7 +31,7 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = code_, MESSAGE = said.wrong,
             HINT = coalesce(hint_of(code_, said.wrong), 'None of the jobs was stored.');
     END IF;
-    IF any_is_due(said.specs, now_) THEN
+    IF any_is_due_soon(said.specs, now_) THEN
         PERFORM ring_with_commit();
     END IF;
 END $$;

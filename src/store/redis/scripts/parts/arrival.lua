@@ -78,6 +78,13 @@ local function is_of_other_type(twin, j)
     return twin.type ~= j.type and not twin.broken
 end
 
+local function place_arrival(q, j, now)
+    place_add(q, j)
+    if j.state == SCHEDULED and is_due_soon(j.due, now) then
+        q.rings = true
+    end
+end
+
 local function update_waiting(q, waiting, newcomer, expires, now)
     local flags = tonumber(newcomer.flags)
     waiting.member = member_of(waiting)
@@ -93,7 +100,7 @@ local function update_waiting(q, waiting, newcomer, expires, now)
         end
     end
     job_write(q, waiting)
-    place_add(q, waiting)
+    place_arrival(q, waiting, now)
     idempotency_put(q, newcomer.idempotency_key, waiting.id, expires)
     return 'u' .. waiting.state .. waiting.id
 end
@@ -119,7 +126,7 @@ local function add_job(q, j, a, running, now)
         call('HSET', q.payload, j.id, a.payload)
     end
     call('ZADD', q.ids, 0, j.id)
-    place_add(q, j)
+    place_arrival(q, j, now)
     if j.key ~= '' then
         twins_store(q, j.key, j.id, running)
     end

@@ -82,6 +82,11 @@ local function state_when_due(due, now)
     return moment(due) > now and SCHEDULED or READY
 end
 
+-- Before anybody would look for it: src/job/state.h.
+local function is_due_soon(due, now)
+    return tonumber(due) <= tonumber(now) + :JOB_SOON
+end
+
 -- Only who sleeps is rung for: `rung` is there from a ring until somebody looks and finds too little.
 local function ring(q)
     if call('HSETNX', q.state, 'rung', '1') == 1 then
