@@ -29,14 +29,13 @@ static const struct store_driver *const drivers[] = {
 
 /* ---- open and close ---- */
 
-static bool find_driver(const char *scheme, const struct store_driver **driver_out)
+/* NULL: there is none. */
+static const struct store_driver *find_driver(const char *scheme)
 {
-    for (size_t i = 0; i < COUNT_OF(drivers); i++) {
-        *driver_out = drivers[i];
+    for (size_t i = 0; i < COUNT_OF(drivers); i++)
         if (text_equal(drivers[i]->scheme, scheme))
-            return true;
-    }
-    return false;
+            return drivers[i];
+    return NULL;
 }
 
 static void add_schemes(struct buffer *known)
@@ -54,43 +53,51 @@ static const char *closest_scheme(const char *scheme)
     return text_closest(scheme, schemes, COUNT_OF(schemes));
 }
 
-static bool refuse_scheme(const struct store_url *url, struct error *err)
+static void refuse_scheme(const struct store_url *url, struct error *err)
 {
     CLEANUP(buffer_done) struct buffer known = BUFFER(256);
     const char *advice = scheme_advice(url->scheme);
     const char *closest = closest_scheme(url->scheme);
 
-    if (advice != NULL)
-        return error_set(err, TH_E_INVALID, "%s: there is no backend '%s': %s", url->shown,
-                         url->scheme, advice);
-    if (closest != NULL)
-        return error_set(err, TH_E_INVALID, "%s: there is no backend '%s' (did you mean '%s'?)",
-                         url->shown, url->scheme, closest);
     add_schemes(&known);
-    return error_set(err, TH_E_INVALID, "%s: this build has no backend '%s' (it has %s)",
-                     url->shown, url->scheme, buffer_str(&known));
+    if (advice != NULL)
+        error_set(err, TH_E_INVALID, "%s: there is no backend '%s': %s", url->shown, url->scheme,
+                  advice);
+    else if (closest != NULL)
+        error_set(err, TH_E_INVALID, "%s: there is no backend '%s' (did you mean '%s'?)",
+                  url->shown, url->scheme, closest);
+    else
+        error_set(err, TH_E_INVALID, "%s: this build has no backend '%s' (it has %s)", url->shown,
+                  url->scheme, buffer_str(&known));
 }
 
-static bool understand(const char *text, const char *folder, struct store_url *url_out,
-                       const struct store_driver **driver_out, struct error *err)
+/* NULL when it failed. */
+static const struct store_driver *understand(const char *text, const char *folder,
+                                             struct store_url *url_out, struct error *err)
 {
     CLEANUP(buffer_done) struct buffer anchored = BUFFER(URL_MAX);
     CLEANUP(buffer_done) struct buffer plain = BUFFER(URL_MAX);
 
     anchor_url(text, folder, &anchored);
     scheme_add_url(&plain, buffer_str(&anchored));
-    if (!buffer_ok(&anchored, err) || !buffer_ok(&plain, err))
-        return error_prefix(err, "backend URL");
-    return url_parse(buffer_str(&plain), url_out, err) &&
-           (find_driver(url_out->scheme, driver_out) || refuse_scheme(url_out, err));
+    if (!buffer_ok(&anchored, err) || !buffer_ok(&plain, err)) {
+        error_prefix(err, "backend URL");
+        return NULL;
+    }
+    if (!url_parse(buffer_str(&plain), url_out, err))
+        return NULL;
+    const struct store_driver *driver = find_driver(url_out->scheme);
+    if (driver == NULL)
+        refuse_scheme(url_out, err);
+    return driver;
 }
 
 bool store_check_url(const char *url_text, const char *folder, struct error *err)
 {
     CLEANUP(url_done) struct store_url url = {0};
-    const struct store_driver *driver;
+    const struct store_driver *driver = understand(url_text, folder, &url, err);
 
-    return understand(url_text, folder, &url, &driver, err) && driver->check_url(&url, err);
+    return driver != NULL && driver->check_url(&url, err);
 }
 
 usec_t store_patience(const struct store_options *options)
@@ -113,12 +120,11 @@ bool store_open(const char *url_text, const struct store_options *options, struc
                 struct error *err)
 {
     CLEANUP(url_done) struct store_url url = {0};
-    const struct store_driver *driver;
+    const struct store_driver *driver = understand(url_text, options->folder, &url, err);
     struct store *store = NULL;
 
     *store_out = NULL;
-    if (!understand(url_text, options->folder, &url, &driver, err) ||
-        !driver->open(&url, options, &store, err))
+    if (driver == NULL || !driver->open(&url, options, &store, err))
         return false;
     store->deadline = store_patience(options);
     store->max_payload = options->max_payload != 0 ? options->max_payload : JOB_PAYLOAD_DEFAULT;

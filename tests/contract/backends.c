@@ -118,6 +118,7 @@ static void postgres_clean_up(const char *root)
 #define REDIS         "TH_REDIS"
 #define REDIS_TLS     "TH_REDIS_TLS"
 #define REDIS_CLUSTER "TH_REDIS_CLUSTER"
+#define REDIS_QUEUES  30
 
 static void redis_url(const char *variable, const char *root, const char *serial,
                       char url[BACKEND_URL_SIZE])
@@ -195,6 +196,7 @@ static const struct backend backends[] = {
     {
         .name = "redis",
         .bad_url = "redis://127.0.0.1:1/0",
+        .queues_max = REDIS_QUEUES,
         .blocked = TH_E_UNCERTAIN,
         .fresh_url = redis_fresh_url,
         .clean_up = redis_clean_up,
@@ -204,6 +206,7 @@ static const struct backend backends[] = {
         .name = "rediss",
         .batch_min = 1,
         .bad_url = "rediss://127.0.0.1:1/0",
+        .queues_max = REDIS_QUEUES,
         .blocked = TH_E_UNCERTAIN,
         .fresh_url = rediss_fresh_url,
         .clean_up = rediss_clean_up,
@@ -213,6 +216,7 @@ static const struct backend backends[] = {
         .name = "redis-cluster",
         .bad_url = "redis://127.0.0.1:1/0",
         .rings_late = true,
+        .queues_max = REDIS_QUEUES,
         .blocked = TH_E_UNCERTAIN,
         .fresh_url = cluster_fresh_url,
         .clean_up = cluster_clean_up,
@@ -220,10 +224,11 @@ static const struct backend backends[] = {
     },
 };
 
-bool backend_open(const struct backend *backend, const char *url, struct store **store_out,
-                  struct error *err)
+bool backend_open(const struct backend *backend, const char *url, usec_t deadline,
+                  struct store **store_out, struct error *err)
 {
-    const struct store_options options = {.migrate = true, .batch_min = backend->batch_min};
+    const struct store_options options = {
+        .migrate = true, .batch_min = backend->batch_min, .deadline = deadline};
 
     if (!store_open(url, &options, store_out, err))
         return false;

@@ -97,6 +97,10 @@ struct backend {
 
     size_t batch_min; /* as in struct store_options: 1, so that each case is about shared leases */
 
+    /* How many queues a store may have before its calls get slow: one that looks for a job asks
+     * each. 0: any number. */
+    size_t queues_max;
+
     bool rings_late; /* the bell is not heard at once: it goes from node to node */
 
     /* What a call says that nobody let through in time. A server that has been sent the call may
@@ -125,9 +129,9 @@ void postgres_drop_schemas(const char *url, const char *prefix);
 /* postgres_producers.c: the handle enqueues by the SQL function for producers. */
 void postgres_adopt(struct store *store);
 
-/* store_open(), with the backend's way in. */
-bool backend_open(const struct backend *backend, const char *url, struct store **store_out,
-                  struct error *err) MUST_CHECK;
+/* store_open(), with the backend's way in; a deadline of 0 is the usual one. */
+bool backend_open(const struct backend *backend, const char *url, usec_t deadline,
+                  struct store **store_out, struct error *err) MUST_CHECK;
 
 extern const struct backdoor redis_backdoor, redis_cluster_backdoor;
 

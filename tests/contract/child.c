@@ -19,6 +19,8 @@
 pid_t child_fork(void)
 {
     pid_t parent = getpid();
+
+    scene_drop_handle();
     pid_t pid = fork();
 
     if (pid != 0)

@@ -153,7 +153,8 @@ static void run_racer(struct racer *racer, const struct race_pipes *pipes, bool 
     close(pipes->start[1]);
     close(pipes->report[0]);
     racer->report_fd = pipes->report[1];
-    bool opened = !opens || backend_open(scene_backend(), racer->scene->url, &racer->store, &err);
+    bool opened =
+        !opens || backend_open(scene_backend(), racer->scene->url, 0, &racer->store, &err);
 
     /* Also the one that cannot take part is counted, or the others would wait for ever. */
     child_must(write(pipes->ready[1], &byte, 1) == 1, &err);

@@ -15,20 +15,34 @@
 
 typedef Suite *(suite_maker)(void);
 
+/* Cases that block the store, are killed, or change what their process has: each has its own. */
+static suite_maker *const lonely_suites[] = {
+    checks_suite, schema_suite, clock_suite, faults_suite, file_suite,
+    links_suite,  wait_suite,   model_suite, races_suite,
+};
+
+/* All others share one process and its handle: to fork, to connect and to look for leaks takes
+ * longer than what most of them do. Those with racers come first: a fork copies what all before
+ * have left behind. */
 static suite_maker *const suites[] = {
-    checks_suite,     enqueue_suite, idempotency_suite, order_suite,  lease_suite,  reclaim_suite,
-    clock_suite,      extend_suite,  exchange_suite,    ack_suite,    retry_suite,  run_now_suite,
-    dead_suite,       keyed_suite,   blocked_suite,     cancel_suite, admin_suite,  failures_suite,
-    limits_suite,     full_suite,    rate_suite,        faults_suite, schema_suite, wait_suite,
-    states_suite,     held_suite,    file_suite,        links_suite,  damage_suite, model_suite,
-    list_suite,       pages_suite,   cron_suite,        doors_suite,  races_suite,  aside_suite,
-    bring_back_suite, watch_suite,   vectors_suite,
+    reclaim_suite, limits_suite,   ack_suite,     idempotency_suite, keyed_suite,   cron_suite,
+    rate_suite,    full_suite,     enqueue_suite, order_suite,       lease_suite,   extend_suite,
+    watch_suite,   exchange_suite, retry_suite,   run_now_suite,     dead_suite,    aside_suite,
+    blocked_suite, cancel_suite,   admin_suite,   states_suite,      vectors_suite, held_suite,
+    damage_suite,  failures_suite, doors_suite,   bring_back_suite,  list_suite,    pages_suite,
 };
 
 /* What a way in for producers has to pass: A1, A2 and A9. */
 static suite_maker *const producer_suites[] = {
     enqueue_suite, idempotency_suite, keyed_suite, blocked_suite, producers_suite,
 };
+
+/* What is kept of freed memory is copied by each fork. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "quarantine_size_mb=8";
+}
 
 TCase *contract_group(Suite *suite, const char *name)
 {
@@ -39,16 +53,29 @@ TCase *contract_group(Suite *suite, const char *name)
     return group;
 }
 
-static int run_suites(suite_maker *const *makers, size_t count)
+static int run_suites(suite_maker *const *makers, size_t count, enum fork_status fork)
 {
     SRunner *runner = srunner_create(NULL);
 
     for (size_t i = 0; i < count; i++)
         srunner_add_suite(runner, makers[i]());
+    srunner_set_fork_status(runner, fork);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
     return failed;
+}
+
+static int run_contract(const struct backend *backend)
+{
+    int failed = 0;
+
+    if (backend->adopt == NULL)
+        failed += run_suites(lonely_suites, COUNT_OF(lonely_suites), CK_FORK);
+    scene_share_handle();
+    return failed + (backend->adopt == NULL
+                         ? run_suites(suites, COUNT_OF(suites), CK_NOFORK)
+                         : run_suites(producer_suites, COUNT_OF(producer_suites), CK_NOFORK));
 }
 
 int main(int argc, char **argv)
@@ -65,8 +92,7 @@ int main(int argc, char **argv)
     random_bytes(&run, sizeof run);
     snprintf(root, sizeof root, "%08x", run);
     scene_use_backend(backend, root);
-    int failed = backend->adopt != NULL ? run_suites(producer_suites, COUNT_OF(producer_suites))
-                                        : run_suites(suites, COUNT_OF(suites));
+    int failed = run_contract(backend);
     scene_leave_backend();
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -164,12 +164,9 @@ static const struct {
      " WHERE (k.waiting IS NULL AND k.running IS NULL)"
      " OR (k.waiting IS NOT NULL AND (w.key IS DISTINCT FROM k.key OR w.state NOT IN (0, 1, 2, 4)))"
      " OR (k.running IS NOT NULL AND (r.key IS DISTINCT FROM k.key OR r.state IS DISTINCT FROM 3))"},
-    /* But for one that somebody else had locked when it was to be taken back: a fifth of a second
-     * later there is another look, and all our leases end at whole and half seconds. */
     {"no lease ends before its queue expects it",
      "SELECT 1 FROM lease l JOIN queue q ON q.queue_id = l.queue_id"
-     " WHERE q.next_expiry IS NULL OR (l.expires_at < q.next_expiry"
-     "     AND (q.next_expiry - l.expires_at) % 500000 <> 200000)"},
+     " WHERE q.next_expiry IS NULL OR l.expires_at < q.next_expiry"},
     {"a lease counts one execution more than its job",
      "SELECT 1 FROM lease l JOIN job j ON j.seq = l.seq WHERE l.execution <> j.executions + 1"},
     {"a lease without traces has none",

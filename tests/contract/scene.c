@@ -13,6 +13,9 @@ static struct {
     char root[64];
     char shared_url[BACKEND_URL_SIZE];
     struct keeper keeper; /* of the shared database */
+    bool shares_handle;
+    struct store *handle; /* to the shared database, while no scene has it */
+    size_t queues;        /* that the shared database has got since it is this one */
 } run;
 
 static void random_name(const char *prefix, char *name, size_t size)
@@ -42,8 +45,19 @@ void scene_use_backend(const struct backend *backend, const char *root)
         run.keeper = keeper_start(run.shared_url);
 }
 
+void scene_share_handle(void)
+{
+    run.shares_handle = true;
+}
+
+void scene_drop_handle(void)
+{
+    store_close(&run.handle);
+}
+
 void scene_leave_backend(void)
 {
+    scene_drop_handle();
     keeper_end(&run.keeper);
     run.backend->clean_up(run.root);
 }
@@ -53,11 +67,27 @@ const struct backend *scene_backend(void)
     return run.backend;
 }
 
+static void change_database(void)
+{
+    char serial[32];
+
+    scene_drop_handle();
+    random_name("", serial, sizeof serial);
+    run.backend->fresh_url(run.root, serial, run.shared_url);
+    run.queues = 0;
+}
+
 struct scene scene_open(void)
 {
+    if (run.handle != NULL && run.backend->queues_max != 0 && run.queues > run.backend->queues_max)
+        change_database();
     struct scene scene = scene_at(run.shared_url);
 
-    scene_reopen(&scene);
+    run.queues++;
+    scene.store = run.handle;
+    run.handle = NULL;
+    if (scene.store == NULL)
+        scene_reopen(&scene);
     return scene;
 }
 
@@ -82,6 +112,10 @@ struct scene scene_name_fresh(void)
 
 void scene_close(struct scene *scene)
 {
+    if (run.shares_handle && run.handle == NULL && strcmp(scene->url, run.shared_url) == 0) {
+        run.handle = scene->store;
+        scene->store = NULL;
+    }
     store_close(&scene->store);
     keeper_end(&scene->keeper);
 }
@@ -91,7 +125,7 @@ void scene_reopen(struct scene *scene)
     struct error err = {0};
 
     store_close(&scene->store);
-    MUST(backend_open(run.backend, scene->url, &scene->store, &err));
+    MUST(backend_open(run.backend, scene->url, scene->deadline, &scene->store, &err));
 }
 
 struct job scene_job(struct scene *scene)

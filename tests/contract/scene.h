@@ -1,6 +1,6 @@
 /*
- * scene.h - what a case starts with: a fresh handle, a queue of its own, and the few moves that
- * nearly every case makes.
+ * scene.h - what a case starts with: a handle, a queue of its own, and the few moves that nearly
+ * every case makes.
  *
  *     CLEANUP(scene_close) struct scene scene = scene_open();
  *     struct uuid id = scene_add(&scene);
@@ -53,6 +53,7 @@
 struct scene {
     struct store *store;
     struct keeper keeper; /* of a database of its own, while the handle is closed */
+    usec_t deadline;      /* of a handle that is opened from now on; 0: the usual one */
     char url[BACKEND_URL_SIZE];
     char queue[JOB_NAME_MAX + 1];
     struct uuid_maker ids;
@@ -74,6 +75,13 @@ struct claim {
  * scene.c keeps it. */
 void scene_use_backend(const struct backend *backend, const char *root);
 void scene_leave_backend(void);
+
+/* From now on cases have one process, and hand the handle to the shared database on to the next. */
+void scene_share_handle(void);
+
+/* Before a fork: a handle belongs to one process. */
+void scene_drop_handle(void);
+
 const struct backend *scene_backend(void);
 
 /* On the database that all cases of a run share, or on one of its own, for cases that look at all

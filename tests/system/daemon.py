@@ -16,15 +16,17 @@ THD = os.environ.get("THD", "thd")
 
 
 def wait_for(condition, what, deadline=DEADLINE):
-    """Waits until the condition holds, and returns what it returned."""
-    end = time.monotonic() + deadline
+    """Waits until the condition holds, and returns what it returned. It looks again after a tenth of the time that it
+    has waited for: a condition may be a whole run of thctl, and others need the machine meanwhile."""
+    start = time.monotonic()
     while True:
         value = condition()
         if value:
             return value
-        if time.monotonic() > end:
+        waited = time.monotonic() - start
+        if waited > deadline:
             raise AssertionError(f"waited in vain for {what() if callable(what) else what}")
-        time.sleep(0.005)
+        time.sleep(max(0.005, waited / 10))
 
 
 def read_proc(pid, name):
@@ -79,6 +81,7 @@ class Pool:
     def __init__(self, case, arguments, env, name):
         self.case = case
         self.log_path = case.path(name + ".log")
+        self.log_read, self.log_entries = 0, []  # how much of it has become events
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
                 [THD, *arguments], cwd=case.folder, stdin=subprocess.DEVNULL,
@@ -91,19 +94,24 @@ class Pool:
         with open(self.log_path, "rb") as log:
             return log.read().decode(errors="replace")
 
-    def events(self, event=None, **fields):
-        """What it logged: all events of this name with these fields."""
-        found = []
-        for line in self.log_text().splitlines():
+    def entries(self):
+        """All events that it logged; no line is read twice."""
+        with open(self.log_path, "rb") as log:
+            log.seek(self.log_read)
+            text = log.read()
+        whole = text[:text.rfind(b"\n") + 1]
+        self.log_read += len(whole)
+        for line in whole.splitlines():
             try:
-                entry = json.loads(line)
+                self.log_entries.append(json.loads(line.decode(errors="replace")))
             except ValueError:
                 continue
-            if event is not None and entry.get("event") != event:
-                continue
-            if all(entry.get(name) == value for name, value in fields.items()):
-                found.append(entry)
-        return found
+        return self.log_entries
+
+    def events(self, event=None, **fields):
+        """What it logged: all events of this name with these fields."""
+        return [entry for entry in self.entries() if event in (None, entry.get("event")) and
+                all(entry.get(name) == value for name, value in fields.items())]
 
     def wait_event(self, event, count=1, **fields):
         """Waits until it has logged that so often, and returns the last one."""
