@@ -58,6 +58,9 @@ ON CONFLICT (id) DO NOTHING
 INSERT INTO ready (queue_id, priority, due, seq) VALUES (?, ?, ?, ?)
 -- name: ready_remove
 DELETE FROM ready WHERE queue_id = ? AND priority = ? AND due = ? AND seq = ?
+-- The first ones in line, up to and with this one.
+-- name: ready_remove_first
+DELETE FROM ready WHERE queue_id = ? AND (priority, due, seq) <= (?, ?, ?)
 -- name: waiting_add
 INSERT INTO waiting (state, due, seq, queue_id) VALUES (?, ?, ?, ?)
 -- name: waiting_remove

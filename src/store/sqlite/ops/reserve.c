@@ -63,9 +63,10 @@ static bool load_queue(struct sqlite *sqlite, int64_t queue_id, struct queue_row
     return true;
 }
 
-/* The first `max` jobs in line of a wanted type, without changing anything. */
+/* The first `max` jobs in line of a wanted type, without changing anything; *in_a_row_out says
+ * whether none was passed over. */
 static bool pick(struct sqlite *sqlite, const struct reservation *wanted, int64_t queue_id,
-                 size_t max, struct job_list *jobs_out, struct error *err)
+                 size_t max, struct job_list *jobs_out, bool *in_a_row_out, struct error *err)
 {
     size_t goal = jobs_out->count + max;
     bool found;
@@ -75,13 +76,16 @@ static bool pick(struct sqlite *sqlite, const struct reservation *wanted, int64_
 
     sqlite_query_int(&query, queue_id);
     sqlite_query_int(&query, wanted->types == NULL ? (int64_t)max : -1);
+    *in_a_row_out = true;
     while (jobs_out->count < goal) {
         if (!sqlite_query_row(&query, &found, err))
             return false;
         if (!found)
             break;
-        if (!type_is_wanted(wanted, &query))
+        if (!type_is_wanted(wanted, &query)) {
+            *in_a_row_out = false;
             continue;
+        }
         struct job *job = job_list_add(jobs_out);
         if (job == NULL)
             return error_no_memory(err);
@@ -121,23 +125,34 @@ struct taking {
     int64_t queue_id;
     const char *queue;
     size_t from;
+    bool in_a_row; /* they are the first ones in line */
 };
 
-static bool leave_ready(const struct taking *taking, struct error *err)
+/* From the first in line on all, or the last one alone. Rows whose job was deleted by hand, which
+ * nobody can take, go with their neighbours. */
+static bool leave_ready(const struct taking *taking, enum sql_statement which,
+                        const struct job *last, struct error *err)
+{
+    struct sqlite *sqlite = taking->reserving->sqlite;
+    CLEANUP(sqlite_query_done) struct sqlite_query query = sqlite_query_start(sqlite, which);
+
+    sqlite_query_int(&query, taking->queue_id);
+    sqlite_query_int(&query, last->priority);
+    sqlite_query_int(&query, last->due);
+    sqlite_query_int(&query, last->ref);
+    return sqlite_query_run(&query, err) && sqlite_tally_jobs(sqlite, taking->queue_id, JOB_READY,
+                                                              -sqlite_query_changes(&query), err);
+}
+
+static bool leave_line(const struct taking *taking, struct error *err)
 {
     const struct job_list *jobs = taking->reserving->jobs;
-    CLEANUP(sqlite_query_done)
-    struct sqlite_query leave = sqlite_query_start(taking->reserving->sqlite, SQL_READY_REMOVE);
 
-    for (size_t i = taking->from; i < jobs->count; i++) {
-        sqlite_query_again(&leave);
-        sqlite_query_int(&leave, taking->queue_id);
-        sqlite_query_int(&leave, jobs->items[i].priority);
-        sqlite_query_int(&leave, jobs->items[i].due);
-        sqlite_query_int(&leave, jobs->items[i].ref);
-        if (!sqlite_query_run(&leave, err))
+    if (taking->in_a_row)
+        return leave_ready(taking, SQL_READY_REMOVE_FIRST, &jobs->items[jobs->count - 1], err);
+    for (size_t i = taking->from; i < jobs->count; i++)
+        if (!leave_ready(taking, SQL_READY_REMOVE, &jobs->items[i], err))
             return false;
-    }
     return true;
 }
 
@@ -224,9 +239,8 @@ static bool move_all(const struct taking *taking, struct error *err)
     const int64_t count = (int64_t)(taking->reserving->jobs->count - taking->from);
 
     fill_in(taking);
-    return sqlite_tally_jobs(sqlite, taking->queue_id, JOB_READY, -count, err) &&
-           sqlite_tally_jobs(sqlite, taking->queue_id, JOB_RUNNING, count, err) &&
-           leave_ready(taking, err) && give_leases(taking, err);
+    return sqlite_tally_jobs(sqlite, taking->queue_id, JOB_RUNNING, count, err) &&
+           leave_line(taking, err) && give_leases(taking, err);
 }
 
 /* No lease of this queue ends before `moment`, as far as the queue's row is concerned. */
@@ -245,14 +259,14 @@ static bool take(const struct reserving *reserving, int64_t queue_id, const char
                  struct error *err)
 {
     struct sqlite *sqlite = reserving->sqlite;
-    const struct taking taking = {.reserving = reserving,
-                                  .queue_id = queue_id,
-                                  .queue = queue,
-                                  .from = reserving->jobs->count};
+    struct taking taking = {.reserving = reserving,
+                            .queue_id = queue_id,
+                            .queue = queue,
+                            .from = reserving->jobs->count};
 
     if (max == 0)
         return true;
-    if (!pick(sqlite, reserving->wanted, queue_id, max, reserving->jobs, err))
+    if (!pick(sqlite, reserving->wanted, queue_id, max, reserving->jobs, &taking.in_a_row, err))
         return false;
     if (reserving->jobs->count == taking.from)
         return true;
