@@ -180,6 +180,8 @@ ON CONFLICT (seq, execution) DO NOTHING
 DELETE FROM run WHERE seq = ? AND execution <= ?
 -- name: job_remove
 DELETE FROM job WHERE seq = ?
+-- name: job_remove_run
+DELETE FROM job WHERE seq BETWEEN ? AND ?
 -- name: ended_remove
 DELETE FROM ended WHERE seq = ?
 -- name: detail_remove

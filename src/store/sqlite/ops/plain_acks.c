@@ -56,13 +56,6 @@ static bool write_end(struct sqlite *sqlite, const struct settlement *settlement
     return sqlite_ending_write(sqlite, &standing, &ending, now, err);
 }
 
-static bool end_job(struct sqlite *sqlite, const struct settlement *settlement, int64_t queue_id,
-                    usec_t now, struct error *err)
-{
-    return settlement->forget ? sqlite_query_on_seq(sqlite, SQL_JOB_REMOVE, settlement->ref, err)
-                              : write_end(sqlite, settlement, queue_id, now, err);
-}
-
 /* So many leases of the queue are over, and their jobs done. */
 static bool count_ends(struct sqlite *sqlite, int64_t queue_id, int64_t count, struct error *err)
 {
@@ -81,6 +74,33 @@ struct acking {
     bool *seen; /* batches with this one's token were looked for */
     bool *settled;
 };
+
+/* Jobs to forget whose seqs follow each other. */
+struct run {
+    int64_t first, last; /* 0: none */
+};
+
+static bool remove_run(struct sqlite *sqlite, struct run *run, struct error *err)
+{
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_JOB_REMOVE_RUN);
+
+    if (run->first == 0)
+        return true;
+    sqlite_query_int(&query, run->first);
+    sqlite_query_int(&query, run->last);
+    *run = (struct run){0};
+    return sqlite_query_run(&query, err);
+}
+
+static bool forget(struct sqlite *sqlite, struct run *run, int64_t seq, struct error *err)
+{
+    if (run->first != 0 && run->last + 1 != seq && !remove_run(sqlite, run, err))
+        return false;
+    run->first = run->first != 0 ? run->first : seq;
+    run->last = seq;
+    return true;
+}
 
 /* Which ack ends each of the batch's leases. What is no plain ack, comes too late or leads to
  * another job gets the lease for itself, and is judged by that. */
@@ -109,16 +129,20 @@ static bool gather(struct acking *acking, struct sqlite_batch *batch, size_t fro
 static bool end_members(struct acking *acking, struct sqlite_batch *batch,
                         const struct settlement *const *acks, struct error *err)
 {
+    struct sqlite *sqlite = acking->sqlite;
     const int64_t before = (int64_t)batch->open;
+    struct run run = {0};
 
     for (size_t i = 0; i < batch->count; i++) {
         if (!acks[i])
             continue;
         sqlite_batch_leave(batch, i);
-        if (!end_job(acking->sqlite, acks[i], batch->queue_id, acking->now, err))
+        if (!(acks[i]->forget ? forget(sqlite, &run, acks[i]->ref, err)
+                              : write_end(sqlite, acks[i], batch->queue_id, acking->now, err)))
             return false;
     }
-    return count_ends(acking->sqlite, batch->queue_id, before - (int64_t)batch->open, err);
+    return remove_run(sqlite, &run, err) &&
+           count_ends(sqlite, batch->queue_id, before - (int64_t)batch->open, err);
 }
 
 static bool settle_batch(struct acking *acking, struct sqlite_batch *batch, size_t from,
@@ -200,6 +224,9 @@ bool sqlite_plain_acks_one(struct sqlite *sqlite, const struct settlement *settl
         return true;
     if (!take_lease(sqlite, settlement, queue_id, now, settled_out, err))
         return false;
-    return !*settled_out || (count_ends(sqlite, queue_id, 1, err) &&
-                             end_job(sqlite, settlement, queue_id, now, err));
+    if (!*settled_out)
+        return true;
+    return count_ends(sqlite, queue_id, 1, err) &&
+           (settlement->forget ? sqlite_query_on_seq(sqlite, SQL_JOB_REMOVE, settlement->ref, err)
+                               : write_end(sqlite, settlement, queue_id, now, err));
 }
