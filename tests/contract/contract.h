@@ -17,6 +17,8 @@ Suite *extend_suite(void);
 Suite *watch_suite(void);
 Suite *exchange_suite(void);
 Suite *ack_suite(void);
+Suite *batch_suite(void);
+Suite *batch_told_suite(void);
 Suite *retry_suite(void);
 Suite *run_now_suite(void);
 Suite *dead_suite(void);

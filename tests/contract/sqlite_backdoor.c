@@ -9,17 +9,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LEASE_OF_JOB " WHERE seq = (SELECT seq FROM job WHERE id = ?1)"
+#define OF_JOB " WHERE seq = (SELECT seq FROM job WHERE id = ?1)"
+
+/* What is done to a job's own lease, or where it has none, to the batch that it is the first of. */
+struct violation_sql {
+    const char *lease, *batch;
+};
 
 /* The lease is the state: a job that has one runs, so that cannot be contradicted. */
 /* clang-format off */
-static const char *const violation_sql[VIOLATIONS] = {
-    [RUNNING_WITHOUT_LEASE]  = "INSERT INTO waiting (state, due, seq, queue_id)"
-                               " SELECT 3, due, seq, queue_id FROM job WHERE id = ?1",
-    [LEASE_WITHOUT_RUNNING]  = NULL,
-    [RUNNING_WITHOUT_TOKEN]  = "UPDATE lease SET token = NULL" LEASE_OF_JOB,
-    [RUNNING_WITHOUT_EXPIRY] = "UPDATE lease SET expires_at = NULL" LEASE_OF_JOB,
-    [LEASED_TWICE]           = "INSERT INTO lease SELECT * FROM lease" LEASE_OF_JOB,
+static const struct violation_sql violation_sql[VIOLATIONS] = {
+    [RUNNING_WITHOUT_LEASE]  = {"INSERT INTO waiting (state, due, seq, queue_id)"
+                                " SELECT 3, due, seq, queue_id FROM job WHERE id = ?1", NULL},
+    [LEASE_WITHOUT_RUNNING]  = {NULL, NULL},
+    [RUNNING_WITHOUT_TOKEN]  = {"UPDATE lease SET token = NULL" OF_JOB,
+                                "UPDATE batch SET token = NULL" OF_JOB},
+    [RUNNING_WITHOUT_EXPIRY] = {"UPDATE lease SET expires_at = NULL" OF_JOB,
+                                "UPDATE batch SET expires_at = NULL" OF_JOB},
+    [LEASED_TWICE]           = {"INSERT INTO lease SELECT * FROM lease" OF_JOB,
+                                "INSERT INTO batch SELECT * FROM batch" OF_JOB},
 };
 /* clang-format on */
 
@@ -87,11 +95,14 @@ static void set_schema(const char *url, int version, int usable_from)
 
 static bool refuses(const char *url, const struct uuid *id, enum violation violation)
 {
-    if (violation_sql[violation] == NULL)
+    const struct violation_sql *sql = &violation_sql[violation];
+
+    if (sql->lease == NULL)
         return true;
     sqlite3 *database = open_file(url);
-    int result = step_for_job(database, violation_sql[violation], id);
-
+    int result = step_for_job(database, sql->lease, id);
+    if (result == SQLITE_DONE && sqlite3_changes(database) == 0 && sql->batch != NULL)
+        result = step_for_job(database, sql->batch, id);
     require(result == SQLITE_CONSTRAINT || sqlite3_changes(database) == 1, database, "no such job");
     sqlite3_close(database);
     return result == SQLITE_CONSTRAINT;
@@ -103,19 +114,19 @@ static const struct {
     const char *rule;
     const char *sql; /* answers a row for each case that breaks it */
 } rules[] = {
-    {"a job is in exactly one of ready, aside, waiting, lease, ended",
-     "SELECT 1 FROM job j WHERE 1 <>"
+    {"a job is in exactly one of ready, aside, waiting, lease, batch, ended",
+     "WITH l AS MATERIALIZED (SELECT seq, queue_id FROM running) SELECT 1 FROM job j WHERE 1 <>"
      " (SELECT count(*) FROM ready r WHERE r.queue_id = j.queue_id AND r.priority = j.priority"
      "     AND r.due = j.due AND r.seq = j.seq)"
      " + (SELECT count(*) FROM aside a WHERE a.seq = j.seq AND a.queue_id = j.queue_id"
      "     AND a.priority = j.priority AND a.due = j.due AND a.type = j.type)"
      " + (SELECT count(*) FROM waiting w WHERE w.queue_id = j.queue_id AND w.due = j.due"
      "     AND w.seq = j.seq)"
-     " + (SELECT count(*) FROM lease l WHERE l.seq = j.seq AND l.queue_id = j.queue_id)"
+     " + (SELECT count(*) FROM l WHERE l.seq = j.seq AND l.queue_id = j.queue_id)"
      " + (SELECT count(*) FROM ended e WHERE e.seq = j.seq AND e.queue_id = j.queue_id)"},
     {"each of them has a job",
      "SELECT 1 WHERE (SELECT count(*) FROM job) <> (SELECT count(*) FROM ready)"
-     " + (SELECT count(*) FROM waiting) + (SELECT count(*) FROM lease)"
+     " + (SELECT count(*) FROM waiting) + (SELECT count(*) FROM running)"
      " + (SELECT count(*) FROM ended) + (SELECT count(*) FROM aside)"},
     {"details and runs have a job",
      "SELECT seq FROM detail UNION SELECT seq FROM run EXCEPT SELECT seq FROM job"},
@@ -138,18 +149,25 @@ static const struct {
      " WHERE (k.waiting IS NOT NULL AND (w.key IS NOT k.key OR w.state NOT IN (0, 1, 2, 4)))"
      " OR (k.running IS NOT NULL AND (r.key IS NOT k.key OR r.state IS NOT 3))"},
     {"no lease ends before its queue expects it",
-     "SELECT 1 FROM lease l JOIN queue q ON q.queue_id = l.queue_id"
+     "SELECT 1 FROM running l JOIN queue q ON q.queue_id = l.queue_id"
      " WHERE q.next_expiry IS NULL OR l.expires_at < q.next_expiry"},
     {"a lease counts one execution more than its job",
-     "SELECT 1 FROM lease l JOIN job j ON j.seq = l.seq WHERE l.execution <> j.executions + 1"},
+     "SELECT 1 FROM running l JOIN job j ON j.seq = l.seq WHERE l.execution <> j.executions + 1"},
     {"a lease without traces has none",
      "SELECT 1 FROM lease l JOIN job j ON j.seq = l.seq WHERE traces = 0 AND (j.key IS NOT NULL"
      " OR l.cancel_requested_at IS NOT NULL OR l.seq IN (SELECT seq FROM detail)"
      " OR l.seq IN (SELECT seq FROM run))"},
+    {"a job whose lease is in a batch has no traces",
+     "SELECT 1 FROM batch b, json_each(b.seqs) m JOIN job j ON j.seq = m.value"
+     " WHERE j.key IS NOT NULL OR j.executions + j.attempts + j.stalls > 0"
+     " OR j.seq IN (SELECT seq FROM detail) OR j.seq IN (SELECT seq FROM run)"},
+    {"a batch knows how many it has, and between which they lie",
+     "SELECT 1 FROM batch b WHERE (open, 1, 1) IS NOT (SELECT count(*), min(m.value) >= b.seq,"
+     " max(m.value) <= b.last FROM json_each(b.seqs) m WHERE m.type = 'integer')"},
     {"a queue knows how many jobs it has of each state",
      "SELECT 1 FROM queue q WHERE (ready - no_handler - cannot_start, running) IS NOT"
      " ((SELECT count(*) FROM ready t WHERE t.queue_id = q.queue_id),"
-     " (SELECT count(*) FROM lease t WHERE t.queue_id = q.queue_id))"
+     " (SELECT count(*) FROM running t WHERE t.queue_id = q.queue_id))"
      " OR (scheduled, blocked, retry) IS NOT"
      " (SELECT count(*) FILTER (WHERE state = 0), count(*) FILTER (WHERE state = 2),"
      " count(*) FILTER (WHERE state = 4) FROM waiting t WHERE t.queue_id = q.queue_id)"

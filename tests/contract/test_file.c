@@ -291,7 +291,7 @@ START_TEST(a_reserve_that_fails_half_way_adds_nothing_to_the_list)
     scene_add_many(&scene, COUNT_OF(ids), ids);
     scene_reserve(&scene, &wanted, NOW, &taken);
     wanted = scene_wants(&scene, MANY);
-    execute(&scene, "CREATE TRIGGER third BEFORE INSERT ON lease WHEN NEW.seq = 3"
+    execute(&scene, "CREATE TRIGGER third BEFORE DELETE ON ready WHEN OLD.seq = 3"
                     " BEGIN SELECT RAISE(ABORT, 'no'); END");
     ck_assert(!store_reserve(scene.store, &wanted, NOW, &taken, &err));
     ck_assert_uint_eq(taken.count, 1);

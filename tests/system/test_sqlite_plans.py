@@ -15,6 +15,7 @@ LARGE = {"ready", "waiting", "ended", "job", "detail", "run", "keyed", "idempote
 
 # Statements that sort or go through something large, and why they may.
 MAY_SORT = {
+    "held": "what runs is few",
     "list_running_up": "what runs is few",
     "list_running_down": "what runs is few",
     "list_queue_up": "only of queues that have few jobs",

@@ -52,7 +52,7 @@ static const struct {
         anchor_suite, conninfo_suite, defect_suite, listing_suite, lists_suite, redis_address_suite,
         scan_start_suite,
         redis_class_suite, redis_cluster_suite, redis_names_suite, redis_record_suite,
-        redis_show_suite, scheme_suite, scratch_suite, sqlstate_suite, url_suite}},
+        redis_show_suite, scheme_suite, scratch_suite, sqlite_seqs_suite, sqlstate_suite, url_suite}},
     {"dispatcher", {
         crash_outcome_suite, dispatcher_state_suite, held_jobs_suite, interleave_suite, on_dead_suite, outbox_suite, queues_suite, room_suite,
         starts_suite}},

@@ -126,6 +126,7 @@ Suite *redis_show_suite(void);
 Suite *scan_start_suite(void);
 Suite *scheme_suite(void);
 Suite *scratch_suite(void);
+Suite *sqlite_seqs_suite(void);
 Suite *sqlstate_suite(void);
 Suite *url_suite(void);
 

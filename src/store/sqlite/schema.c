@@ -15,7 +15,7 @@
 #define NEWEST ((int)COUNT_OF(sql_migrations))
 
 /* The lowest binary that may use a file of version NEWEST. */
-#define USABLE_FROM 1
+#define USABLE_FROM 4 /* leases may be in batches */
 
 /* Written into the file's header: `file jobs.db` and we ourselves tell by it whose it is. */
 #define APPLICATION_ID 0x54484172 /* "THAr" */

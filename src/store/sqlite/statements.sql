@@ -41,7 +41,9 @@ WHERE queue_id = ?1 AND (next_expiry IS NULL OR next_expiry > ?2)
 -- name: queues_expect_expiry
 UPDATE queue SET next_expiry = ?1 WHERE next_expiry > ?1
 -- name: queue_recompute_expiry
-UPDATE queue SET next_expiry = (SELECT min(expires_at) FROM lease WHERE lease.queue_id = ?1)
+UPDATE queue SET next_expiry = (SELECT min(expires_at) FROM (
+    SELECT expires_at FROM lease WHERE lease.queue_id = ?1
+    UNION ALL SELECT expires_at FROM batch WHERE batch.queue_id = ?1))
 WHERE queue_id = ?1
 
 -- Enqueue -----------------------------------------------------------------------------------
@@ -56,6 +58,9 @@ ON CONFLICT (id) DO NOTHING
 INSERT INTO ready (queue_id, priority, due, seq) VALUES (?, ?, ?, ?)
 -- name: ready_remove
 DELETE FROM ready WHERE queue_id = ? AND priority = ? AND due = ? AND seq = ?
+-- The first ones in line, up to and with this one.
+-- name: ready_remove_first
+DELETE FROM ready WHERE queue_id = ? AND (priority, due, seq) <= (?, ?, ?)
 -- name: waiting_add
 INSERT INTO waiting (state, due, seq, queue_id) VALUES (?, ?, ?, ?)
 -- name: waiting_remove
@@ -114,15 +119,32 @@ INSERT INTO lease (seq, queue_id, execution, token, expires_at, pool, started_at
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 -- name: ready_any
 SELECT EXISTS (SELECT 1 FROM ready WHERE queue_id = ?)
--- name: lease_count
-SELECT count(*) FROM lease WHERE queue_id = ?
+-- name: running_count
+SELECT (SELECT count(*) FROM lease WHERE queue_id = ?1)
+    + (SELECT coalesce(sum(open), 0) FROM batch WHERE queue_id = ?1)
+-- Sorted before payloads are there.
 -- name: held
 SELECT l.seq, j.id, j.type, j.encoding, j.priority, j.due, j.run_at, j.timeout, j.max_attempts,
     j.max_stalls, j.attempts, j.stalls, l.execution, j.created_at, j.key, j.update_flags,
     j.idempotency_key, j.payload, q.name, l.token, l.expires_at, l.started_at, l.worker, l.cancel_requested_at
-FROM lease l JOIN job j ON j.seq = l.seq JOIN queue q ON q.queue_id = l.queue_id
-WHERE l.pool = ?
-ORDER BY l.seq
+FROM (SELECT * FROM running WHERE pool = ? ORDER BY seq LIMIT -1) l
+    CROSS JOIN job j ON j.seq = l.seq CROSS JOIN queue q ON q.queue_id = l.queue_id
+
+-- Batches -----------------------------------------------------------------------------------
+
+-- name: batch_add
+INSERT INTO batch (seq, last, queue_id, token, first, expires_at, started_at, pool, open, seqs)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+-- name: batch_next
+SELECT seq, queue_id, token, first, expires_at, started_at, pool, seqs FROM batch
+WHERE token = ? AND seq > ? ORDER BY seq LIMIT 1
+-- name: batch_expired
+SELECT seq, queue_id, token, first, expires_at, started_at, pool, seqs FROM batch
+WHERE queue_id = ? AND expires_at <= ? LIMIT 1
+-- name: batch_set
+UPDATE batch SET open = ?2, seqs = ?3 WHERE seq = ?1
+-- name: batch_remove
+DELETE FROM batch WHERE seq = ?
 
 -- Settle ------------------------------------------------------------------------------------
 
@@ -158,6 +180,8 @@ ON CONFLICT (seq, execution) DO NOTHING
 DELETE FROM run WHERE seq = ? AND execution <= ?
 -- name: job_remove
 DELETE FROM job WHERE seq = ?
+-- name: job_remove_run
+DELETE FROM job WHERE seq BETWEEN ? AND ?
 -- name: ended_remove
 DELETE FROM ended WHERE seq = ?
 -- name: detail_remove
@@ -347,11 +371,11 @@ WHERE state = ?2 AND queue_id = ?1 AND (due, seq) > (?4, ?5) AND (due, seq) < (?
 ORDER BY due DESC, seq DESC LIMIT ?3
 -- What runs is so little that it needs no index.
 -- name: list_running_up
-SELECT started_at, seq FROM lease
+SELECT started_at, seq FROM running
 WHERE (?1 IS NULL OR queue_id = ?1) AND (started_at, seq) > (?4, ?5) AND (started_at, seq) < (?6, ?7)
 ORDER BY started_at, seq LIMIT ?3
 -- name: list_running_down
-SELECT started_at, seq FROM lease
+SELECT started_at, seq FROM running
 WHERE (?1 IS NULL OR queue_id = ?1) AND (started_at, seq) > (?4, ?5) AND (started_at, seq) < (?6, ?7)
 ORDER BY started_at DESC, seq DESC LIMIT ?3
 -- name: list_ended_up
@@ -374,7 +398,7 @@ SELECT j.id, j.seq FROM (
     SELECT seq FROM ready WHERE queue_id = ?1
     UNION ALL SELECT seq FROM aside WHERE queue_id = ?1
     UNION ALL SELECT seq FROM waiting WHERE state IN (0, 2, 4) AND queue_id = ?1
-    UNION ALL SELECT seq FROM lease WHERE queue_id = ?1
+    UNION ALL SELECT seq FROM running WHERE queue_id = ?1
     UNION ALL SELECT seq FROM ended WHERE state IN (5, 6, 7) AND queue_id = ?1) t
     CROSS JOIN job j ON j.seq = t.seq
 WHERE j.id >= ?4 AND (?5 OR j.id > ?4) AND j.id < ?6
@@ -384,7 +408,7 @@ SELECT j.id, j.seq FROM (
     SELECT seq FROM ready WHERE queue_id = ?1
     UNION ALL SELECT seq FROM aside WHERE queue_id = ?1
     UNION ALL SELECT seq FROM waiting WHERE state IN (0, 2, 4) AND queue_id = ?1
-    UNION ALL SELECT seq FROM lease WHERE queue_id = ?1
+    UNION ALL SELECT seq FROM running WHERE queue_id = ?1
     UNION ALL SELECT seq FROM ended WHERE state IN (5, 6, 7) AND queue_id = ?1) t
     CROSS JOIN job j ON j.seq = t.seq
 WHERE j.id >= ?4 AND (?5 OR j.id > ?4) AND j.id < ?6

@@ -29,6 +29,11 @@ const char *sqlite_row_text(struct sqlite_query *query, struct arena *arena)
     return text == NULL ? NULL : arena_text_of(arena, (const char *)text, (size_t)length);
 }
 
+const char *sqlite_row_peek(struct sqlite_query *query)
+{
+    return (const char *)sqlite3_column_text(query->statement, query->column++);
+}
+
 void sqlite_row_copy(struct sqlite_query *query, char *text, size_t size)
 {
     const unsigned char *value = sqlite3_column_text(query->statement, query->column++);
@@ -69,10 +74,44 @@ struct uuid sqlite_row_uuid(struct sqlite_query *query)
     return id;
 }
 
+struct batch_token sqlite_row_batch(struct sqlite_query *query)
+{
+    struct batch_token token = {{0}};
+
+    copy_exactly(query, token.bytes, sizeof(token.bytes));
+    return token;
+}
+
+/* -1 when it is none. */
+static int digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static void read_hex(const char *text, unsigned char *into, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        const int high = digit(text[2 * i]), low = high < 0 ? -1 : digit(text[2 * i + 1]);
+        if (low < 0) {
+            memset(into, 0, size);
+            return;
+        }
+        into[i] = (unsigned char)(high << 4 | low);
+    }
+}
+
 struct lease_token sqlite_row_token(struct sqlite_query *query)
 {
     struct lease_token token = {{0}};
 
-    copy_exactly(query, token.bytes, sizeof(token.bytes));
+    if (sqlite3_column_type(query->statement, query->column) != SQLITE_TEXT) {
+        copy_exactly(query, token.bytes, sizeof(token.bytes));
+        return token;
+    }
+    const char *text = sqlite_row_peek(query);
+    if (text != NULL)
+        read_hex(text, token.bytes, sizeof(token.bytes));
     return token;
 }

@@ -5,6 +5,7 @@
 #include "store/sqlite/file/query.h"
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/ops/ops.h"
+#include "store/sqlite/parts/batch.h"
 #include "store/sqlite/parts/standing.h"
 
 #include <stdlib.h>
@@ -112,18 +113,68 @@ static bool extend(struct beating *beating, const struct lease_beat *lease, int6
            try_extend(beating, *seq_out, lease, extended_out, cancel_out, err);
 }
 
-static bool beat_lease(struct beating *beating, const struct lease_beat *lease,
-                       struct lease_answer *answer_out, struct error *err)
+static bool note_extended(struct beating *beating, int64_t seq, const struct lease_beat *lease,
+                          struct lease_answer *answer, struct error *err)
+{
+    answer->verdict = TH_OK;
+    answer->watched = is_watched(beating, seq);
+    return write_told(beating, seq, lease, err);
+}
+
+/* Those that their ref leads to, at once. The others have no verdict yet: *missed_out says whose
+ * tokens they are. */
+static bool beat_by_ref(struct beating *beating, struct lease_answer *answers_out,
+                        const struct lease_token **missed_out, size_t *count_out, struct error *err)
+{
+    *count_out = 0;
+    for (size_t i = 0; i < beating->heartbeat->lease_count; i++) {
+        const struct lease_beat *lease = &beating->heartbeat->leases[i];
+        struct lease_answer *answer = &answers_out[i];
+        bool extended = false;
+
+        *answer = (struct lease_answer){.verdict = TH_E_NOT_FOUND};
+        if (lease->ref != 0 &&
+            !try_extend(beating, lease->ref, lease, &extended, &answer->cancel_requested, err))
+            return false;
+        if (!extended)
+            missed_out[(*count_out)++] = &lease->token;
+        else if (!note_extended(beating, lease->ref, lease, answer, err))
+            return false;
+    }
+    return true;
+}
+
+static bool beat_missed(struct beating *beating, const struct lease_beat *lease,
+                        struct lease_answer *answer, struct error *err)
 {
     int64_t seq;
     bool extended;
 
-    *answer_out = (struct lease_answer){.verdict = TH_OK};
-    if (!extend(beating, lease, &seq, &extended, &answer_out->cancel_requested, err))
+    if (!extend(beating, lease, &seq, &extended, &answer->cancel_requested, err))
         return false;
-    answer_out->watched = extended && is_watched(beating, seq);
-    return extended ? write_told(beating, seq, lease, err)
-                    : explain(beating, lease, answer_out, err);
+    return extended ? note_extended(beating, seq, lease, answer, err)
+                    : explain(beating, lease, answer, err);
+}
+
+/* What has no lease of its own, but one in a batch, gets it: from now on it ends by itself. */
+static bool beat_leases(struct beating *beating, struct lease_answer *answers_out,
+                        struct error *err)
+{
+    const struct heartbeat *heartbeat = beating->heartbeat;
+    AUTO_FREE const struct lease_token **missed =
+        calloc(heartbeat->lease_count + 1, sizeof(struct lease_token *));
+    size_t count;
+
+    if (missed == NULL)
+        return error_no_memory(err);
+    if (!beat_by_ref(beating, answers_out, missed, &count, err) ||
+        !sqlite_batch_unpack_all(beating->sqlite, missed, count, err))
+        return false;
+    for (size_t i = 0; i < heartbeat->lease_count; i++)
+        if (answers_out[i].verdict != TH_OK &&
+            !beat_missed(beating, &heartbeat->leases[i], &answers_out[i], err))
+            return false;
+    return true;
 }
 
 /* Leases may now be shorter than they were: no queue may expect its next expiry later. */
@@ -148,10 +199,8 @@ static bool beat_all(struct beating *beating, struct lease_answer *answers_out,
         return false;
     if (heartbeat->watched_out != NULL)
         *heartbeat->watched_out = is_watched(beating, WATCH_POOLS);
-    for (size_t i = 0; i < heartbeat->lease_count; i++)
-        if (!beat_lease(beating, &heartbeat->leases[i], &answers_out[i], err))
-            return false;
-    return heartbeat->lease_count == 0 || expect_expiry(beating, err);
+    return heartbeat->lease_count == 0 ||
+           (beat_leases(beating, answers_out, err) && expect_expiry(beating, err));
 }
 
 bool sqlite_heartbeat(struct store *store, const struct heartbeat *heartbeat, usec_t now,

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "store/sqlite/file/query.h"
 #include "store/sqlite/ops/ops.h"
+#include "store/sqlite/parts/batch.h"
 #include "store/sqlite/parts/ending.h"
 #include "store/sqlite/parts/standing.h"
 #include "store/sqlite/parts/twins.h"
@@ -47,12 +48,16 @@ static bool run_repair(const struct repair *repair, repair_one one, const struct
 
 /* ---- cancel ---- */
 
-static bool request_cancel(const struct repair *repair, int64_t seq, struct error *err)
+static bool request_cancel(const struct repair *repair, const struct sqlite_standing *standing,
+                           struct error *err)
 {
+    const struct lease_token *token = &standing->token;
+
+    if (!sqlite_batch_unpack_all(repair->sqlite, &token, 1, err))
+        return false;
     CLEANUP(sqlite_query_done)
     struct sqlite_query query = sqlite_query_start(repair->sqlite, SQL_LEASE_REQUEST_CANCEL);
-
-    sqlite_query_int(&query, seq);
+    sqlite_query_int(&query, standing->place.seq);
     sqlite_query_int(&query, repair->now);
     return sqlite_query_run(&query, err);
 }
@@ -67,7 +72,7 @@ static bool cancel_one(const struct repair *repair, struct sqlite_standing *stan
         return true;
     }
     if (standing->place.state == JOB_RUNNING)
-        return request_cancel(repair, standing->place.seq, err);
+        return request_cancel(repair, standing, err);
     return sqlite_place_remove(repair->sqlite, &standing->place, err) &&
            sqlite_ending_write(repair->sqlite, standing, &ending, repair->now, err) &&
            sqlite_twins_waiting_left(repair->sqlite, standing, err);

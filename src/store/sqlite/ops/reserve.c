@@ -2,19 +2,22 @@
  * reserve.c - ready jobs get a lease.
  *
  * Per queue: leases that ran out are taken back, then the first jobs in line are read, then each of
- * them moves from `ready` to `lease`. Reading comes before moving, because a scan must not run
- * over a tree that changes under it.
+ * them moves from `ready` to `lease`, or many of them to one row of `batch`. Reading comes before
+ * moving, because a scan must not run over a tree that changes under it.
  */
 #include "base/cleanup.h"
 #include "store/sqlite/codec/columns.h"
 #include "store/sqlite/file/query.h"
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/ops/ops.h"
+#include "store/sqlite/parts/batch.h"
+#include "store/sqlite/parts/lease.h"
 #include "store/sqlite/parts/limits.h"
 #include "store/sqlite/parts/reclaim.h"
 #include "store/sqlite/parts/twins.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Leases taken back by one reserve at most; what is left is taken back by the next one. */
@@ -60,9 +63,10 @@ static bool load_queue(struct sqlite *sqlite, int64_t queue_id, struct queue_row
     return true;
 }
 
-/* The first `max` jobs in line of a wanted type, without changing anything. */
+/* The first `max` jobs in line of a wanted type, without changing anything; *in_a_row_out says
+ * whether none was passed over. */
 static bool pick(struct sqlite *sqlite, const struct reservation *wanted, int64_t queue_id,
-                 size_t max, struct job_list *jobs_out, struct error *err)
+                 size_t max, struct job_list *jobs_out, bool *in_a_row_out, struct error *err)
 {
     size_t goal = jobs_out->count + max;
     bool found;
@@ -72,13 +76,16 @@ static bool pick(struct sqlite *sqlite, const struct reservation *wanted, int64_
 
     sqlite_query_int(&query, queue_id);
     sqlite_query_int(&query, wanted->types == NULL ? (int64_t)max : -1);
+    *in_a_row_out = true;
     while (jobs_out->count < goal) {
         if (!sqlite_query_row(&query, &found, err))
             return false;
         if (!found)
             break;
-        if (!type_is_wanted(wanted, &query))
+        if (!type_is_wanted(wanted, &query)) {
+            *in_a_row_out = false;
             continue;
+        }
         struct job *job = job_list_add(jobs_out);
         if (job == NULL)
             return error_no_memory(err);
@@ -102,31 +109,6 @@ static bool has_traces(const struct job *job)
     return job->key != NULL || job->executions > 0 || job->stalls > 0 || job->attempts > 0;
 }
 
-static bool move(struct sqlite_query *leave, struct sqlite_query *lease, int64_t queue_id,
-                 struct job *job, struct error *err)
-{
-    bool traces = has_traces(job);
-
-    sqlite_query_again(leave);
-    sqlite_query_int(leave, queue_id);
-    sqlite_query_int(leave, job->priority);
-    sqlite_query_int(leave, job->due);
-    sqlite_query_int(leave, job->ref);
-    if (!sqlite_query_run(leave, err))
-        return false;
-    job->executions++;
-    sqlite_query_again(lease);
-    sqlite_query_int(lease, job->ref);
-    sqlite_query_int(lease, queue_id);
-    sqlite_query_int(lease, job->executions);
-    sqlite_query_token(lease, &job->token);
-    sqlite_query_int(lease, job->expires_at);
-    sqlite_query_text(lease, job->pool);
-    sqlite_query_int(lease, job->started_at);
-    sqlite_query_int(lease, traces);
-    return sqlite_query_run(lease, err);
-}
-
 /* One call of sqlite_reserve_all(). */
 struct reserving {
     struct sqlite *sqlite;
@@ -137,33 +119,128 @@ struct reserving {
     const char *pool;
 };
 
-/* Everything a job gets with its lease, for the jobs from `from` on. */
-static bool move_all(const struct reserving *reserving, int64_t queue_id, const char *queue,
-                     size_t from, struct error *err)
-{
-    CLEANUP(sqlite_query_done)
-    struct sqlite_query leave = sqlite_query_start(reserving->sqlite, SQL_READY_REMOVE);
-    CLEANUP(sqlite_query_done)
-    struct sqlite_query lease = sqlite_query_start(reserving->sqlite, SQL_LEASE_ADD);
-    const char *name = arena_text(&reserving->jobs->arena, queue);
-    const int64_t count = (int64_t)(reserving->jobs->count - from);
+/* What it took of one queue: the jobs from `from` on. */
+struct taking {
+    const struct reserving *reserving;
+    int64_t queue_id;
+    const char *queue;
+    size_t from;
+    bool in_a_row; /* they are the first ones in line */
+};
 
-    if (!sqlite_tally_jobs(reserving->sqlite, queue_id, JOB_READY, -count, err) ||
-        !sqlite_tally_jobs(reserving->sqlite, queue_id, JOB_RUNNING, count, err))
+/* From the first in line on all, or the last one alone. Rows whose job was deleted by hand, which
+ * nobody can take, go with their neighbours. */
+static bool leave_ready(const struct taking *taking, enum sql_statement which,
+                        const struct job *last, struct error *err)
+{
+    struct sqlite *sqlite = taking->reserving->sqlite;
+    CLEANUP(sqlite_query_done) struct sqlite_query query = sqlite_query_start(sqlite, which);
+
+    sqlite_query_int(&query, taking->queue_id);
+    sqlite_query_int(&query, last->priority);
+    sqlite_query_int(&query, last->due);
+    sqlite_query_int(&query, last->ref);
+    return sqlite_query_run(&query, err) && sqlite_tally_jobs(sqlite, taking->queue_id, JOB_READY,
+                                                              -sqlite_query_changes(&query), err);
+}
+
+static bool leave_line(const struct taking *taking, struct error *err)
+{
+    const struct job_list *jobs = taking->reserving->jobs;
+
+    if (taking->in_a_row)
+        return leave_ready(taking, SQL_READY_REMOVE_FIRST, &jobs->items[jobs->count - 1], err);
+    for (size_t i = taking->from; i < jobs->count; i++)
+        if (!leave_ready(taking, SQL_READY_REMOVE, &jobs->items[i], err))
+            return false;
+    return true;
+}
+
+static bool give_lease(const struct taking *taking, const struct job *job, bool traces,
+                       struct error *err)
+{
+    struct sqlite *sqlite = taking->reserving->sqlite;
+    const struct sqlite_lease lease = {
+        .seq = job->ref,
+        .queue_id = taking->queue_id,
+        .execution = job->executions + 1,
+        .token = job->token,
+        .expires_at = job->expires_at,
+        .started_at = job->started_at,
+        .pool = job->pool,
+        .traces = traces,
+    };
+
+    return sqlite_lease_add(sqlite, &lease, err) &&
+           mark_twin_running(sqlite, taking->queue_id, job, err);
+}
+
+/* One row for all the plain ones, if they are enough for that: seqs and open say whose lease it
+ * has. */
+static bool give_batch(const struct taking *taking, struct sqlite_batch *batch, struct error *err)
+{
+    const struct reserving *reserving = taking->reserving;
+    const struct job *jobs = reserving->jobs->items + taking->from;
+
+    if (!sqlite_batch_make_room(batch, reserving->jobs->count - taking->from, err))
         return false;
-    for (size_t i = from; i < reserving->jobs->count; i++) {
-        struct job *job = &reserving->jobs->items[i];
+    for (size_t i = 0; i < batch->count; i++) {
+        batch->seqs[i] = has_traces(&jobs[i]) ? 0 : jobs[i].ref;
+        batch->open += batch->seqs[i] != 0;
+    }
+    if (batch->open < reserving->sqlite->base.batch_min)
+        return sqlite_batch_make_room(batch, batch->count, err);
+    batch->queue_id = taking->queue_id;
+    batch->token = reserving->wanted->batch;
+    batch->first = (uint32_t)(taking->from - reserving->first);
+    batch->expires_at = jobs->expires_at;
+    batch->started_at = jobs->started_at;
+    snprintf(batch->pool, sizeof(batch->pool), "%s", reserving->pool);
+    return sqlite_batch_add(reserving->sqlite, batch, err);
+}
+
+static bool give_leases(const struct taking *taking, struct error *err)
+{
+    struct job_list *jobs = taking->reserving->jobs;
+    CLEANUP(sqlite_batch_done) struct sqlite_batch batch = {0};
+
+    if (!give_batch(taking, &batch, err))
+        return false;
+    for (size_t i = taking->from; i < jobs->count; i++) {
+        struct job *job = &jobs->items[i];
+        if (batch.seqs[i - taking->from] == 0 && !give_lease(taking, job, has_traces(job), err))
+            return false;
+        job->executions++;
+    }
+    return true;
+}
+
+/* What the caller is told of a lease. */
+static void fill_in(const struct taking *taking)
+{
+    const struct reserving *reserving = taking->reserving;
+    struct job_list *jobs = reserving->jobs;
+    const char *name = arena_text(&jobs->arena, taking->queue);
+
+    for (size_t i = taking->from; i < jobs->count; i++) {
+        struct job *job = &jobs->items[i];
         job->queue = name;
         job->pool = reserving->pool;
         job->state = JOB_RUNNING;
         job->token = lease_token_make(&reserving->wanted->batch, (uint32_t)(i - reserving->first));
         job->expires_at = reserving->now + reserving->wanted->lease_for;
         job->started_at = reserving->now;
-        if (!move(&leave, &lease, queue_id, job, err) ||
-            !mark_twin_running(reserving->sqlite, queue_id, job, err))
-            return false;
     }
-    return true;
+}
+
+static bool move_all(const struct taking *taking, struct error *err)
+{
+    struct sqlite *sqlite = taking->reserving->sqlite;
+    const int64_t count = (int64_t)(taking->reserving->jobs->count - taking->from);
+
+    fill_in(taking);
+    return sqlite_tally_jobs(sqlite, taking->queue_id, JOB_RUNNING, count, err) &&
+           leave_line(taking, err) && give_leases(taking, err);
 }
 
 /* No lease of this queue ends before `moment`, as far as the queue's row is concerned. */
@@ -182,15 +259,18 @@ static bool take(const struct reserving *reserving, int64_t queue_id, const char
                  struct error *err)
 {
     struct sqlite *sqlite = reserving->sqlite;
-    const size_t from = reserving->jobs->count;
+    struct taking taking = {.reserving = reserving,
+                            .queue_id = queue_id,
+                            .queue = queue,
+                            .from = reserving->jobs->count};
 
     if (max == 0)
         return true;
-    if (!pick(sqlite, reserving->wanted, queue_id, max, reserving->jobs, err))
+    if (!pick(sqlite, reserving->wanted, queue_id, max, reserving->jobs, &taking.in_a_row, err))
         return false;
-    if (reserving->jobs->count == from)
+    if (reserving->jobs->count == taking.from)
         return true;
-    return move_all(reserving, queue_id, queue, from, err) &&
+    return move_all(&taking, err) &&
            expect_expiry(sqlite, queue_id, reserving->now + reserving->wanted->lease_for, err);
 }
 

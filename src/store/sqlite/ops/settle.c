@@ -1,107 +1,24 @@
 /*
  * settle.c - what became of the jobs that were handed out.
  *
- * Most acks are of jobs without key, error or earlier run: they take the short way, where the
- * token is compared by the statement that removes the lease. Everything else loads the job's
- * standing, decides, and only then writes: an item that is refused has changed nothing.
+ * Most acks are of jobs without key, error or earlier run: they take the short way of
+ * plain_acks.c. Everything else loads the job's standing, decides, and only then writes: an item
+ * that is refused has changed nothing.
  */
 #include "base/cleanup.h"
 #include "job/idempotency.h"
 #include "store/sqlite/file/query.h"
 #include "store/sqlite/ops/ops.h"
+#include "store/sqlite/ops/plain_acks.h"
 #include "store/sqlite/parts/leaving.h"
 #include "store/sqlite/parts/twins.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 
 struct settling {
     struct sqlite *sqlite;
     usec_t now;
 };
-
-/* ---- the short way ---- */
-
-static bool take_plain_lease(struct settling *settling, const struct settlement *settlement,
-                             int64_t queue_id, bool *taken_out, struct error *err)
-{
-    CLEANUP(sqlite_query_done)
-    struct sqlite_query query = sqlite_query_start(settling->sqlite, SQL_LEASE_TAKE_PLAIN);
-
-    sqlite_query_int(&query, settlement->ref);
-    sqlite_query_int(&query, queue_id);
-    sqlite_query_token(&query, &settlement->token);
-    sqlite_query_int(&query, settling->now);
-    if (!sqlite_query_run(&query, err))
-        return false;
-    *taken_out = sqlite_query_changes(&query) == 1;
-    return true;
-}
-
-/* Whatever the execution does not tell has to be taken from the lease. */
-static bool tells_all(const struct settlement *settlement)
-{
-    const struct job_run *run = &settlement->run;
-
-    return settlement->has_run && run->pool != NULL && run->worker != 0 && run->started_at != 0;
-}
-
-static bool is_plain(const struct settlement *settlement)
-{
-    return settlement->kind == SETTLE_ACK && settlement->ref != 0 &&
-           !settlement_tells(settlement) && (settlement->forget || tells_all(settlement));
-}
-
-/* The row that sqlite_ending_write() would write for a first execution. */
-static bool write_plain_end(struct settling *settling, const struct settlement *settlement,
-                            int64_t queue_id, struct error *err)
-{
-    const struct job_run *run = &settlement->run;
-    struct sqlite_standing standing = {
-        .place = {.seq = settlement->ref, .queue_id = queue_id},
-        .executions = 1,
-        .has_token = true,
-        .token = settlement->token,
-        .worker = run->worker,
-        .started_at = run->started_at,
-    };
-    struct sqlite_ending ending = {
-        .state = JOB_DONE,
-        .settled = true,
-        .is_plain = true,
-        .ended_by = SETTLE_ACK,
-        .run = run,
-    };
-
-    snprintf(standing.pool, sizeof(standing.pool), "%s", run->pool);
-    return sqlite_ending_write(settling->sqlite, &standing, &ending, settling->now, err);
-}
-
-static bool settle_plain(struct settling *settling, const struct settlement *settlement,
-                         bool *settled_out, struct error *err)
-{
-    int64_t queue_id;
-
-    *settled_out = false;
-    if (!is_plain(settlement))
-        return true;
-    if (!sqlite_queues_find(settling->sqlite, settlement->queue, &queue_id, err))
-        return false;
-    if (queue_id == 0)
-        return true;
-    if (!take_plain_lease(settling, settlement, queue_id, settled_out, err))
-        return false;
-    if (!*settled_out)
-        return true;
-    if (!sqlite_tally_executions(settling->sqlite, queue_id, 1, 0, err) ||
-        !sqlite_tally_jobs(settling->sqlite, queue_id, JOB_RUNNING, -1, err) ||
-        !sqlite_vacancy_note(settling->sqlite, queue_id, err))
-        return false;
-    return settlement->forget
-               ? sqlite_query_on_seq(settling->sqlite, SQL_JOB_REMOVE, settlement->ref, err)
-               : write_plain_end(settling, settlement, queue_id, err);
-}
-
-/* ---- the long way ---- */
 
 static enum th_error_code judge(const struct sqlite_standing *standing,
                                 const struct settlement *settlement, usec_t now, bool *repeated_out)
@@ -273,8 +190,7 @@ static bool settle_one(struct settling *settling, const struct settlement *settl
     struct sqlite_standing standing;
     bool found, settled, repeated;
 
-    *verdict_out = TH_OK;
-    if (!settle_plain(settling, settlement, &settled, err))
+    if (!sqlite_plain_acks_one(settling->sqlite, settlement, settling->now, &settled, err))
         return false;
     if (settled)
         return true;
@@ -294,9 +210,16 @@ bool sqlite_settle_all(struct sqlite *sqlite, const struct settlement_list *fini
                        enum th_error_code *verdicts_out, struct error *err)
 {
     struct settling settling = {.sqlite = sqlite, .now = now};
+    AUTO_FREE bool *settled = calloc(finished->count + 1, sizeof(*settled));
 
-    for (size_t i = 0; i < finished->count; i++)
-        if (!settle_one(&settling, &finished->items[i], &verdicts_out[i], err))
+    if (settled == NULL)
+        return error_no_memory(err);
+    if (!sqlite_plain_acks_batches(sqlite, finished, now, settled, err))
+        return false;
+    for (size_t i = 0; i < finished->count; i++) {
+        verdicts_out[i] = TH_OK;
+        if (!settled[i] && !settle_one(&settling, &finished->items[i], &verdicts_out[i], err))
             return false;
+    }
     return true;
 }

@@ -32,7 +32,7 @@ bool sqlite_limits_load(struct sqlite *sqlite, struct sqlite_limits *limits, str
         limits->rate_room = (size_t)rate_allows(&share->rate, limits->spent_until, limits->now);
     if (share->max_running == 0)
         return true;
-    if (!ask_number(sqlite, SQL_LEASE_COUNT, limits->queue_id, &running, err))
+    if (!ask_number(sqlite, SQL_RUNNING_COUNT, limits->queue_id, &running, err))
         return false;
     limits->running_room =
         (size_t)running < share->max_running ? share->max_running - (size_t)running : 0;

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "store/sqlite/file/query.h"
 #include "store/sqlite/file/row.h"
+#include "store/sqlite/parts/batch.h"
 #include "store/sqlite/parts/leaving.h"
 
 #include <stdlib.h>
@@ -76,7 +77,8 @@ bool sqlite_reclaim_queue(struct sqlite *sqlite, int64_t queue_id, usec_t now, s
     do {
         size_t left = limit - *moved_out;
         size_t wanted = left < RECLAIM_AT_ONCE ? left : RECLAIM_AT_ONCE;
-        if (!find_expired(sqlite, queue_id, now, wanted, seqs, &found, err))
+        if (!sqlite_batch_unpack_expired(sqlite, queue_id, now, wanted, err) ||
+            !find_expired(sqlite, queue_id, now, wanted, seqs, &found, err))
             return false;
         for (size_t i = 0; i < found; i++)
             if (!take_back(sqlite, queue_id, seqs[i], now, err))

@@ -5,6 +5,7 @@
 --     aside      ready, but nobody can run them now: reserving does not look here
 --     waiting    scheduled, blocked and retry
 --     lease      running: the lease is the state, so neither can be without the other
+--     batch      running as well: leases that are kept together (004_batches.sql)
 --     ended      done, dead and cancelled
 --
 -- The hot path (reserve, ack) inserts and deletes narrow rows at the ends of these trees and leaves
@@ -215,35 +216,3 @@ CREATE TABLE watch (
     seq INTEGER PRIMARY KEY,
     until INTEGER NOT NULL
 ) STRICT;
-
--- A job with all that is known of it, for people and for their own queries.
-CREATE VIEW job_view AS
-SELECT j.seq, j.id, j.type, q.name AS queue,
-    CASE
-        WHEN l.seq IS NOT NULL THEN 3
-        WHEN e.seq IS NOT NULL THEN e.state
-        WHEN a.seq IS NOT NULL THEN 1
-        WHEN EXISTS (SELECT 1 FROM ready r WHERE r.queue_id = j.queue_id
-            AND r.priority = j.priority AND r.due = j.due AND r.seq = j.seq) THEN 1
-        ELSE (SELECT w.state FROM waiting w WHERE w.state IN (0, 2, 4)
-            AND w.due = j.due AND w.seq = j.seq)
-    END AS state,
-    j.encoding, j.payload, j.priority, j.due, j.run_at, j.timeout,
-    coalesce(e.attempts, j.attempts) AS attempts, j.max_attempts,
-    coalesce(l.execution, e.executions, j.executions) AS executions,
-    coalesce(e.stalls, j.stalls) AS stalls, j.max_stalls, j.key, j.update_flags,
-    j.idempotency_key, j.created_at, coalesce(l.started_at, e.started_at) AS started_at,
-    e.ended_at, coalesce(l.token, e.token) AS token, l.expires_at,
-    coalesce(l.pool, e.pool) AS pool, coalesce(l.worker, e.worker) AS worker,
-    coalesce(l.cancel_requested_at, e.cancel_requested_at) AS cancel_requested_at,
-    e.merged_into, coalesce(a.error, d.last_error) AS last_error, d.failed_at, d.reason,
-    iif(e.state = 5, e.exit_code, d.exit_code) AS exit_code,
-    iif(e.state = 5, NULL, d.signal) AS signal,
-    d.progress_percent, d.progress_text, d.result, d.output, a.why AS aside,
-    a.since AS aside_since
-FROM job j
-    LEFT JOIN queue q ON q.queue_id = j.queue_id
-    LEFT JOIN lease l ON l.seq = j.seq
-    LEFT JOIN ended e ON e.seq = j.seq
-    LEFT JOIN aside a ON a.seq = j.seq
-    LEFT JOIN detail d ON d.seq = j.seq;
