@@ -95,7 +95,8 @@ struct backend {
     const char *bad_url; /* well formed, but nothing can be there */
     bool fleeting;       /* its stores go away with their last user */
 
-    size_t batch_min; /* as in struct store_options: 1, so that each case is about shared leases */
+    size_t batch_min;  /* as in struct store_options: 1, so that each case is about shared leases */
+    bool about_leases; /* only the suites that are about leases are run: another row has the rest */
 
     bool rings_late; /* the bell is not heard at once: it goes from node to node */
 

@@ -16,6 +16,7 @@ Suite *clock_suite(void);
 Suite *extend_suite(void);
 Suite *watch_suite(void);
 Suite *exchange_suite(void);
+Suite *batched_suite(void);
 Suite *ack_suite(void);
 Suite *retry_suite(void);
 Suite *run_now_suite(void);

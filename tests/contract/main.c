@@ -16,18 +16,25 @@
 typedef Suite *(suite_maker)(void);
 
 static suite_maker *const suites[] = {
-    checks_suite,     enqueue_suite, idempotency_suite, order_suite,  lease_suite,  reclaim_suite,
-    clock_suite,      extend_suite,  exchange_suite,    ack_suite,    retry_suite,  run_now_suite,
-    dead_suite,       keyed_suite,   blocked_suite,     cancel_suite, admin_suite,  failures_suite,
-    limits_suite,     full_suite,    rate_suite,        faults_suite, schema_suite, wait_suite,
-    states_suite,     held_suite,    file_suite,        links_suite,  damage_suite, model_suite,
-    list_suite,       pages_suite,   cron_suite,        doors_suite,  races_suite,  aside_suite,
-    bring_back_suite, watch_suite,   vectors_suite,
+    checks_suite,     enqueue_suite, idempotency_suite, order_suite,   lease_suite,  reclaim_suite,
+    clock_suite,      extend_suite,  exchange_suite,    ack_suite,     retry_suite,  run_now_suite,
+    dead_suite,       keyed_suite,   blocked_suite,     cancel_suite,  admin_suite,  failures_suite,
+    limits_suite,     full_suite,    rate_suite,        faults_suite,  schema_suite, wait_suite,
+    states_suite,     held_suite,    file_suite,        links_suite,   damage_suite, model_suite,
+    list_suite,       pages_suite,   cron_suite,        doors_suite,   races_suite,  aside_suite,
+    bring_back_suite, watch_suite,   vectors_suite,     batched_suite,
 };
 
 /* What a way in for producers has to pass: A1, A2 and A9. */
 static suite_maker *const producer_suites[] = {
     enqueue_suite, idempotency_suite, keyed_suite, blocked_suite, producers_suite,
+};
+
+/* Whatever looks at a lease. */
+static suite_maker *const lease_suites[] = {
+    lease_suite,  reclaim_suite, extend_suite, exchange_suite, batched_suite,
+    ack_suite,    retry_suite,   dead_suite,   cancel_suite,   limits_suite,
+    states_suite, held_suite,    model_suite,  races_suite,
 };
 
 TCase *contract_group(Suite *suite, const char *name)
@@ -51,6 +58,15 @@ static int run_suites(suite_maker *const *makers, size_t count)
     return failed;
 }
 
+static int run_backend(const struct backend *backend)
+{
+    if (backend->adopt)
+        return run_suites(producer_suites, COUNT_OF(producer_suites));
+    if (backend->about_leases)
+        return run_suites(lease_suites, COUNT_OF(lease_suites));
+    return run_suites(suites, COUNT_OF(suites));
+}
+
 int main(int argc, char **argv)
 {
     const struct backend *backend = argc == 2 ? backend_find(argv[1]) : NULL;
@@ -65,8 +81,7 @@ int main(int argc, char **argv)
     random_bytes(&run, sizeof run);
     snprintf(root, sizeof root, "%08x", run);
     scene_use_backend(backend, root);
-    int failed = backend->adopt != NULL ? run_suites(producer_suites, COUNT_OF(producer_suites))
-                                        : run_suites(suites, COUNT_OF(suites));
+    int failed = run_backend(backend);
     scene_leave_backend();
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -14,7 +14,7 @@ DECLARE
         ['ready', format('(SELECT *, %s FROM aside) p ON p.seq = j.seq', nothing)],
         ['running', format('(SELECT queue_id, seq, execution AS executions, NULL::int AS attempts,
             NULL::int AS stalls, started_at, NULL::bigint AS ended_at, pool, worker,
-            cancel_requested_at, NULL::uuid AS merged_into, NULL::int AS exit_code, %s FROM lease) p
+            cancel_requested_at, NULL::uuid AS merged_into, NULL::int AS exit_code, %s FROM leases) p
             ON p.queue_id = j.queue_id AND p.seq = j.seq', not_aside)]];
     word text;
     number int;
