@@ -186,6 +186,15 @@ static const struct backend backends[] = {
         .backdoor = &postgres_backdoor,
     },
     {
+        .name = "postgres-batched",
+        .batch_min = 1,
+        .about_leases = true,
+        .bad_url = "postgres://127.0.0.1:1/nobody_listens_here",
+        .fresh_url = postgres_fresh_url,
+        .clean_up = postgres_clean_up,
+        .backdoor = &postgres_backdoor,
+    },
+    {
         .name = "postgres-sql",
         .bad_url = "postgres://127.0.0.1:1/nobody_listens_here",
         .fresh_url = postgres_fresh_url,

@@ -95,7 +95,8 @@ struct backend {
     const char *bad_url; /* well formed, but nothing can be there */
     bool fleeting;       /* its stores go away with their last user */
 
-    size_t batch_min; /* as in struct store_options: 1, so that each case is about shared leases */
+    size_t batch_min;  /* as in struct store_options: 1, so that each case is about shared leases */
+    bool about_leases; /* only the suites that are about leases are run: another row has the rest */
 
     /* How many queues a store may have before its calls get slow: one that looks for a job asks
      * each. 0: any number. */

@@ -25,17 +25,25 @@ static suite_maker *const lonely_suites[] = {
  * longer than what most of them do. Those with racers come first: a fork copies what all before
  * have left behind. */
 static suite_maker *const suites[] = {
-    reclaim_suite, limits_suite,   ack_suite,     idempotency_suite, keyed_suite,   cron_suite,
-    rate_suite,    full_suite,     enqueue_suite, order_suite,       lease_suite,   extend_suite,
-    watch_suite,   exchange_suite, retry_suite,   run_now_suite,     dead_suite,    aside_suite,
-    blocked_suite, cancel_suite,   admin_suite,   states_suite,      vectors_suite, held_suite,
-    damage_suite,  failures_suite, doors_suite,   bring_back_suite,  list_suite,    pages_suite,
-    batch_suite, batch_told_suite,
+    reclaim_suite, limits_suite,     ack_suite,     idempotency_suite, keyed_suite,   cron_suite,
+    rate_suite,    full_suite,       enqueue_suite, order_suite,       lease_suite,   extend_suite,
+    watch_suite,   exchange_suite,   retry_suite,   run_now_suite,     dead_suite,    aside_suite,
+    blocked_suite, cancel_suite,     admin_suite,   states_suite,      vectors_suite, held_suite,
+    damage_suite,  failures_suite,   doors_suite,   bring_back_suite,  list_suite,    pages_suite,
+    batch_suite,   batch_told_suite,
 };
 
 /* What a way in for producers has to pass: A1, A2 and A9. */
 static suite_maker *const producer_suites[] = {
     enqueue_suite, idempotency_suite, keyed_suite, blocked_suite, producers_suite,
+};
+
+/* Whatever looks at a lease. */
+static suite_maker *const lonely_lease_suites[] = {model_suite, races_suite};
+static suite_maker *const lease_suites[] = {
+    reclaim_suite,  limits_suite, ack_suite,        lease_suite,  extend_suite,
+    exchange_suite, retry_suite,  dead_suite,       cancel_suite, states_suite,
+    held_suite,     batch_suite,  batch_told_suite,
 };
 
 /* What is kept of freed memory is copied by each fork. */
@@ -67,16 +75,19 @@ static int run_suites(suite_maker *const *makers, size_t count, enum fork_status
     return failed;
 }
 
+#define RUN(suites, mode) run_suites(suites, COUNT_OF(suites), mode)
+
 static int run_contract(const struct backend *backend)
 {
     int failed = 0;
 
-    if (backend->adopt == NULL)
-        failed += run_suites(lonely_suites, COUNT_OF(lonely_suites), CK_FORK);
+    if (!backend->adopt)
+        failed +=
+            backend->about_leases ? RUN(lonely_lease_suites, CK_FORK) : RUN(lonely_suites, CK_FORK);
     scene_share_handle();
-    return failed + (backend->adopt == NULL
-                         ? run_suites(suites, COUNT_OF(suites), CK_NOFORK)
-                         : run_suites(producer_suites, COUNT_OF(producer_suites), CK_NOFORK));
+    if (backend->adopt)
+        return failed + RUN(producer_suites, CK_NOFORK);
+    return failed + (backend->about_leases ? RUN(lease_suites, CK_NOFORK) : RUN(suites, CK_NOFORK));
 }
 
 int main(int argc, char **argv)

@@ -129,7 +129,7 @@ static const struct {
     const char *rule;
     const char *sql; /* answers a row for each case that breaks it */
 } rules[] = {
-    {"a job is in exactly one of ready, aside, waiting, lease, ended",
+    {"a job is in exactly one of ready, aside, waiting, lease, batch, ended",
      "SELECT 1 FROM job j WHERE 1 <>"
      " (SELECT count(*) FROM ready r WHERE r.queue_id = j.queue_id AND r.priority = j.priority"
      "     AND r.due = j.due AND r.seq = j.seq)"
@@ -137,11 +137,11 @@ static const struct {
      "     AND a.priority = j.priority AND a.due = j.due AND a.type = j.type)"
      " + (SELECT count(*) FROM waiting w WHERE w.queue_id = j.queue_id AND w.due = j.due"
      "     AND w.seq = j.seq)"
-     " + (SELECT count(*) FROM lease l WHERE l.seq = j.seq AND l.queue_id = j.queue_id)"
+     " + (SELECT count(*) FROM leases l WHERE l.seq = j.seq AND l.queue_id = j.queue_id)"
      " + (SELECT count(*) FROM ended e WHERE e.seq = j.seq AND e.queue_id = j.queue_id)"},
     {"each of them has a job",
      "SELECT 1 WHERE (SELECT count(*) FROM job) <> (SELECT count(*) FROM ready)"
-     " + (SELECT count(*) FROM waiting) + (SELECT count(*) FROM lease)"
+     " + (SELECT count(*) FROM waiting) + (SELECT count(*) FROM leases)"
      " + (SELECT count(*) FROM ended) + (SELECT count(*) FROM aside)"},
     {"details and runs have a job",
      "(SELECT seq FROM detail UNION SELECT seq FROM run) EXCEPT SELECT seq FROM job"},
@@ -165,14 +165,17 @@ static const struct {
      " OR (k.waiting IS NOT NULL AND (w.key IS DISTINCT FROM k.key OR w.state NOT IN (0, 1, 2, 4)))"
      " OR (k.running IS NOT NULL AND (r.key IS DISTINCT FROM k.key OR r.state IS DISTINCT FROM 3))"},
     {"no lease ends before its queue expects it",
-     "SELECT 1 FROM lease l JOIN queue q ON q.queue_id = l.queue_id"
+     "SELECT 1 FROM leases l JOIN queue q ON q.queue_id = l.queue_id"
      " WHERE q.next_expiry IS NULL OR l.expires_at < q.next_expiry"},
     {"a lease counts one execution more than its job",
-     "SELECT 1 FROM lease l JOIN job j ON j.seq = l.seq WHERE l.execution <> j.executions + 1"},
+     "SELECT 1 FROM leases l JOIN job j ON j.seq = l.seq WHERE l.execution <> j.executions + 1"},
     {"a lease without traces has none",
-     "SELECT 1 FROM lease l JOIN job j ON j.seq = l.seq WHERE NOT traces AND (j.key IS NOT NULL"
+     "SELECT 1 FROM leases l JOIN job j ON j.seq = l.seq WHERE NOT traces AND (j.key IS NOT NULL"
      " OR l.cancel_requested_at IS NOT NULL OR l.seq IN (SELECT seq FROM detail)"
      " OR l.seq IN (SELECT seq FROM run))"},
+    {"a batch has leases, and knows the first and the last of them",
+     "SELECT 1 FROM batch WHERE bit_count(open) = 0"
+     " OR lowest <> (SELECT min(s) FROM unnest(seqs) s) OR highest <> (SELECT max(s) FROM unnest(seqs) s)"},
     {"a ready job knows its key and its traces",
      "SELECT 1 FROM ready r JOIN job j ON j.seq = r.seq WHERE r.keyed <> (j.key IS NOT NULL)"
      " OR (NOT r.traces AND (r.keyed OR r.seq IN (SELECT seq FROM detail UNION SELECT seq FROM run)))"},
@@ -187,7 +190,7 @@ static const struct {
      "     (SELECT queue_id FROM ready UNION ALL SELECT queue_id FROM aside) r GROUP BY 1"
      "     UNION ALL SELECT queue_id, 7 + why, count(*) FROM aside GROUP BY 1, 2"
      "     UNION ALL SELECT queue_id, state, count(*) FROM waiting GROUP BY 1, 2"
-     "     UNION ALL SELECT queue_id, 3, count(*) FROM lease GROUP BY 1"
+     "     UNION ALL SELECT queue_id, 3, count(*) FROM leases GROUP BY 1"
      "     UNION ALL SELECT queue_id, state, count(*) FROM ended GROUP BY 1, 2)"
      " (TABLE added EXCEPT TABLE jobs) UNION ALL (TABLE jobs EXCEPT TABLE added)"},
 };
@@ -212,7 +215,8 @@ static void block(const char *url)
 {
     PGconn *conn = enter(url);
 
-    execute(conn, "BEGIN; LOCK TABLE queue, job, ready, waiting, lease, ended IN EXCLUSIVE MODE");
+    execute(conn,
+            "BEGIN; LOCK TABLE queue, job, ready, waiting, lease, batch, ended IN EXCLUSIVE MODE");
 }
 
 static int64_t deadlocks(const char *url)

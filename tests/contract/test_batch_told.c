@@ -160,6 +160,32 @@ START_TEST(a_batch_that_ran_out_is_reserved_again_in_its_order)
 }
 END_TEST
 
+START_TEST(members_are_listed_and_found_one_by_one)
+{
+    CLEANUP(batch_close) struct batch *batch = batch_open();
+    CLEANUP(job_list_done) struct job_list list = {0};
+    const struct job_filter filter = {.by_state = true,
+                                      .state = JOB_RUNNING,
+                                      .queue = batch->scene.queue,
+                                      .limit = MANY,
+                                      .oldest_first = true};
+
+    batch_ack_some(batch, 0, 2, false);
+    scene_list(&batch->scene, &filter, &list);
+    ck_assert_uint_eq(list.count, HALF);
+    for (size_t i = 0; i < HALF; i++) {
+        const struct uuid *id = &batch->ids[2 * i + 1];
+        ASSERT_SAME_ID(&list.items[i].id, id);
+        ck_assert_str_eq(list.items[i].pool, POOL);
+        ck_assert_int_eq(list.items[i].executions, 1);
+        ASSERT_VERDICT(scene_run_now(&batch->scene, id, NOW + 20), TH_E_CONFLICT);
+        ASSERT_VERDICT(scene_requeue(&batch->scene, id, 0, NOW + 20), TH_E_CONFLICT);
+        ASSERT_VERDICT(scene_remove(&batch->scene, id), TH_E_CONFLICT);
+    }
+    batch_assert_running(batch, HALF);
+}
+END_TEST
+
 /* ---- what stays ---- */
 
 /* Of a queue with others in between only what was asked for leaves its place. */
@@ -205,6 +231,7 @@ Suite *batch_told_suite(void)
     tcase_add_test(told, queues_reserved_by_one_call_are_settled_each_by_itself);
     tcase_add_test(told, keyed_jobs_among_plain_ones_unblock_their_twins);
     tcase_add_test(told, each_member_counts_for_max_running);
+    tcase_add_test(told, members_are_listed_and_found_one_by_one);
     tcase_add_test(told, jobs_of_other_types_and_priorities_stay_in_line);
     tcase_add_test(over, a_batch_that_ran_out_is_taken_back_member_by_member);
     tcase_add_test(over, a_batch_that_ran_out_is_reserved_again_in_its_order);

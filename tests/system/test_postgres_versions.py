@@ -132,7 +132,7 @@ class Versions(SqlCase):
                  f"DROP FUNCTION taskharbor.requeue_one_v{VERSION}(taskharbor.standing_v{VERSION}, bigint, bigint);"
                  f"CREATE OR REPLACE FUNCTION taskharbor.pick_share_v{VERSION}(queue_id_ int, share int, max_ bigint, types_ text[],"
                  " may_look boolean, use_segments boolean, segment_shares int[], segment_priorities int[], segment_dues bigint[],"
-                 " segment_seqs bigint[], segment_ends int[], OUT places tid[], OUT keyed_ boolean, OUT looked boolean)"
+                 f" segment_seqs bigint[], segment_ends int[], OUT all_ taskharbor.picked_v{VERSION}, OUT looked boolean)"
                  " LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'mine'; END $$")
         self.thctl("migrate")
         self.pool()

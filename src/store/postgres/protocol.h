@@ -14,6 +14,9 @@ enum pg_row {
     ROW_LOOKED = 4,  /* a share was looked for from the head of its queue */
 };
 
+/* The part of a lease's token that all of its batch have in common. */
+#define BATCH_TOKEN_SIZE 16
+
 /* What an advisory lock is about. */
 enum pg_lock {
     LOCK_BELL = 0, /* LOCK_SLEEPS by who sleeps, LOCK_PRODUCES by who produces */

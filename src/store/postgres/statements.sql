@@ -56,11 +56,12 @@ SELECT id, state, existed, updated FROM enqueue_checked($1::json)
 -- name: exchange
 SELECT what, n, code, seq, id, type, encoding, priority, due, run_at, timeout, max_attempts,
     max_stalls, attempts, stalls, executions, created_at, key, update_flags, idempotency_key, payload
-FROM exchange($1::bigint, $2::text[], $3::int[], $4::int[], $5::boolean[], $6::int[], $7::uuid[],
-    $8::bigint[], $9::bytea[], $10::int[], $11::bigint[], $12::bigint[], $13::bigint[],
-    $14::bigint[], $15::bigint[], $16::int[], $17::json, $18::text, $19::bytea, $20::bigint,
-    $21::int[], $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[], $26::text[], $27::int[],
-    $28::int[], $29::bigint[], $30::bigint[], $31::int[], $32::boolean[], $33::boolean)
+FROM exchange($1::bigint, $2::text[], $3::int[], $4::int[], $5::boolean[], $6::bytea[], $7::int[],
+    $8::varbit[], $9::int[], $10::uuid[], $11::bigint[], $12::bytea[], $13::int[], $14::bigint[],
+    $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::int[], $20::json, $21::text,
+    $22::bytea, $23::bigint, $24::bigint, $25::int[], $26::bigint[], $27::bigint[], $28::bigint[],
+    $29::bigint[], $30::text[], $31::int[], $32::int[], $33::bigint[], $34::bigint[], $35::int[],
+    $36::boolean[], $37::boolean)
 -- name: pool_lock
 SELECT pool_lock($1::text)
 -- name: held
@@ -68,7 +69,7 @@ SELECT :ROW_JOB::smallint, 0, 0, l.seq, j.id, j.type, j.encoding, j.priority, j.
     j.max_attempts, j.max_stalls, j.attempts, j.stalls, l.execution, j.created_at, j.key,
     j.update_flags, j.idempotency_key, j.payload, q.name, l.token, l.expires_at, l.started_at,
     l.worker, l.cancel_requested_at
-FROM lease l CROSS JOIN LATERAL (SELECT * FROM job WHERE seq = l.seq OFFSET 0) j
+FROM leases l CROSS JOIN LATERAL (SELECT * FROM job WHERE seq = l.seq OFFSET 0) j
     JOIN queue q ON q.queue_id = l.queue_id
 WHERE l.pool = $1::text
 ORDER BY l.seq

@@ -1,14 +1,15 @@
 -- Settle, then reserve: all that a dispatcher does under load.
 --
 --     exchange()  exchange_lock()                             the pool, the queues
---                 settle_acks()       settle_plain()          what most are
+--                 settle_acks()       settle_batch()          what most are
+--                                     settle_plain()          of leases in no batch
 --                 settle_others()     settle_many(), settle_one()
 --                 reclaim_shares()                            leases that ran out
---                 share_allowance(), pick_share(), share_spent()    for each share
+--                 share_allowance(), pick_share(), batch_add(), share_spent()    for each share
 --                 exchange_end()                              rows of queue, and the bell
 --
--- Functions are called for each batch and each share, never for each job. Only the statement that leases
--- stands in exchange() itself: through another function every job would be copied once more.
+-- Functions are called for each batch and each share, never for each job. Only the statements that answer
+-- jobs stand in exchange() itself: through another function every job would be copied once more.
 
 -- ---- locks ----
 
@@ -44,15 +45,17 @@ END $$;
 -- say which one it is, but has one of its jobs. A queue with limits is ours alone, and so is one whose
 -- leases ran out.
 CREATE FUNCTION exchange_lock(pool_ text, queues text[], over_ bigint, some_ref bigint,
-    some_queue int, shares int[], runnings bigint[], rate_counts bigint[],
+    some_batch bytea, some_queue int, shares int[], runnings bigint[], rate_counts bigint[],
     OUT queue_ids int[], OUT alone boolean[])
 LANGUAGE plpgsql AS $$
 BEGIN
     IF pool_ IS NOT NULL THEN
         PERFORM pool_lock(pool_);
     ELSIF some_ref IS NOT NULL THEN
-        PERFORM pool_lock(l.pool) FROM lease l WHERE l.seq = some_ref
-            AND l.queue_id = (SELECT queue_id FROM queue WHERE name = queues[some_queue]);
+        PERFORM pool_lock(coalesce(
+            (SELECT pool FROM batch WHERE queue_id = q.queue_id AND batch = some_batch),
+            (SELECT pool FROM lease WHERE queue_id = q.queue_id AND seq = some_ref)))
+        FROM queue q WHERE q.name = queues[some_queue];
     END IF;
     SELECT f.queue_ids, f.overdue INTO queue_ids, alone FROM find_queues(queues, over_) f;
     FOR i IN 1..coalesce(cardinality(shares), 0) LOOP
@@ -65,14 +68,13 @@ END $$;
 
 -- ---- settle ----
 
--- Acks of jobs of one queue without key, error, output or earlier runs. Each lease is looked up by its
--- key, whatever the statistics say. One that changes between the look and the removal is raised as
--- TH003, one that somebody else has locked as lock_not_available: then the caller takes the long way,
--- which costs nothing when nobody does. Answers the refs of those that were settled.
+-- Acks of jobs of one queue without key, error, output or earlier runs, whose leases are in no batch. Each
+-- lease is looked up by its key, whatever the statistics say. One that changes between the look and the
+-- removal is raised as TH003. Answers the refs of those that were settled.
 CREATE FUNCTION settle_plain(now_ bigint, queue_id_ int, forget_ boolean, refs bigint[],
     tokens bytea[], workers int[], starts bigint[], walls bigint[], users bigint[],
     systems bigint[], rss bigint[], exits int[])
-RETURNS bigint[] LANGUAGE plpgsql SET lock_timeout = '20ms' AS $$
+RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
     removed bigint;
     settled bigint[];
@@ -138,13 +140,15 @@ BEGIN
     RETURN s;
 END $$;
 
--- Plain acks in groups of one queue and one wish to forget, each from one number on. Answers the queues
--- that have fewer leases now, and those that are not settled yet.
+-- Plain acks in groups of one queue, one wish to forget and one batch or none, each from one number on. A
+-- lease or a batch that somebody else has locked is raised as lock_not_available: then the caller takes the
+-- long way, which costs nothing when nobody does. Answers the queues that have fewer leases now, and those
+-- that are not settled yet.
 CREATE FUNCTION settle_acks(over_ bigint, queue_ids int[], group_starts int[], group_queues int[],
-    group_forgets boolean[], ns int[], ids uuid[], refs bigint[], tokens bytea[], workers int[],
+    group_forgets boolean[], group_batches bytea[], group_lows int[], group_masks varbit[], ns int[], ids uuid[], refs bigint[], tokens bytea[], workers int[],
     starts bigint[], walls bigint[], users bigint[], systems bigint[], rss bigint[], exits int[],
     OUT vacated int[], OUT others settlement_spec[])
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET lock_timeout = '20ms' AS $$
 DECLARE
     settled bigint[];
     queue_id_ int;
@@ -159,9 +163,13 @@ BEGIN
         queue_id_ := queue_ids[group_queues[g]];
         IF queue_id_ IS NULL THEN
             settled := '{}';
-        ELSIF cardinality(group_starts) = 1 THEN
-            settled := settle_plain(over_, queue_id_, group_forgets[1], refs, tokens, workers,
-                starts, walls, users, systems, rss, exits);
+        ELSIF group_batches[g] IS NOT NULL AND settle_batch(over_, queue_id_, group_forgets[g],
+            group_batches[g], group_lows[g], group_masks[g], refs[first_:last_],
+            tokens[first_:last_], workers[first_:last_], starts[first_:last_], walls[first_:last_],
+            users[first_:last_], systems[first_:last_], rss[first_:last_], exits[first_:last_])
+        THEN
+            vacated := vacated || queue_id_;
+            CONTINUE;
         ELSE
             settled := settle_plain(over_, queue_id_, group_forgets[g], refs[first_:last_],
                 tokens[first_:last_], workers[first_:last_], starts[first_:last_],
@@ -185,10 +193,16 @@ END $$;
 CREATE FUNCTION settle_others(specs settlement_spec[], over_ bigint) RETURNS SETOF exchanged
 LANGUAGE plpgsql AS $$
 DECLARE
-    done_ int[] := CASE WHEN cardinality(specs) > 1 THEN settle_many(specs, over_) ELSE '{}' END;
+    done_ int[] := '{}';
     s settlement_spec;
     verdict int;
 BEGIN
+    PERFORM unpack(array_agg(j.queue_id), array_agg(u.token), false)
+    FROM unnest(specs) u CROSS JOIN LATERAL (SELECT queue_id FROM job
+        WHERE seq = seq_by_ref(u.ref, u.job) OFFSET 0) j;
+    IF cardinality(specs) > 1 THEN
+        done_ := settle_many(specs, over_);
+    END IF;
     FOREACH s IN ARRAY specs LOOP
         CONTINUE WHEN s.n = ANY (done_);
         verdict := settle_one(s, over_);
@@ -230,13 +244,13 @@ END $$;
 
 CREATE FUNCTION exchange(now_ bigint, queues text[],
     -- plain acks: settle_acks()
-    group_starts int[], group_queues int[], group_forgets boolean[], ns int[], ids uuid[],
-    refs bigint[], tokens bytea[], workers int[], starts bigint[], walls bigint[], users bigint[],
+    group_starts int[], group_queues int[], group_forgets boolean[], group_batches bytea[],
+    group_lows int[], group_masks varbit[], ns int[], ids uuid[], refs bigint[], tokens bytea[], workers int[], starts bigint[], walls bigint[], users bigint[],
     systems bigint[], rss bigint[], exits int[],
     -- other settlements: settlement_spec
     items json,
     -- what is wanted: of each share its queue, by its number in queues, and its limits
-    pool_ text, batch bytea, lease_for bigint, shares int[], maxes bigint[], runnings bigint[],
+    pool_ text, batch_ bytea, batch_min bigint, lease_for bigint, shares int[], maxes bigint[], runnings bigint[],
     rate_counts bigint[], rate_periods bigint[], types_ text[],
     -- from where on to look for it: pick_share()
     segment_shares int[], segment_priorities int[], segment_dues bigint[], segment_seqs bigint[],
@@ -256,20 +270,20 @@ DECLARE
     number int := 0;
     q queue;
     limits allowance;
-    places tid[];
-    keyed_ boolean;
-    looked boolean;
+    share record;
+    got picked;
     taken bigint;
+    answered bigint;
     leased_ bigint;
     came_back boolean;
 BEGIN
     SELECT l.queue_ids, l.alone INTO queue_ids, alone FROM exchange_lock(pool_, queues, over_,
-        refs[1], group_queues[1], shares, runnings, rate_counts) l;
+        refs[1], group_batches[1], group_queues[1], shares, runnings, rate_counts) l;
 
     IF cardinality(refs) > 0 THEN
         SELECT s.vacated, s.others INTO vacated, specs FROM settle_acks(over_, queue_ids,
-            group_starts, group_queues, group_forgets, ns, ids, refs, tokens, workers, starts, walls,
-            users, systems, rss, exits) s;
+            group_starts, group_queues, group_forgets, group_batches, group_lows, group_masks, ns,
+            ids, refs, tokens, workers, starts, walls, users, systems, rss, exits) s;
     END IF;
     IF items IS NOT NULL THEN
         specs := specs || ARRAY(SELECT i FROM json_populate_recordset(NULL::settlement_spec, items) i);
@@ -299,24 +313,41 @@ BEGIN
 
         taken := 0;
         IF limits.most > 0 THEN
-            SELECT p.places, p.keyed_, p.looked INTO places, keyed_, looked
-            FROM pick_share(q.queue_id, i, limits.most, types_, looks[i],
+            SELECT * INTO share FROM pick_share(q.queue_id, i, limits.most, types_, looks[i],
                 NOT (has_rung() OR q.queue_id = ANY (reclaimed)), segment_shares,
-                segment_priorities, segment_dues, segment_seqs, segment_ends) p;
-            taken := cardinality(places);
-            IF looked THEN
+                segment_priorities, segment_dues, segment_seqs, segment_ends);
+            got := share.all_;
+            taken := picked_count(got);
+            IF share.looked THEN
                 RETURN NEXT exchanged_row(:ROW_LOOKED, i, 0, NULL);
             END IF;
         END IF;
-        IF taken > 0 THEN
-            IF keyed_ THEN
-                PERFORM mark_running(q.queue_id, places);
+        leased_ := 0;
+        -- What was picked moves from `ready` to a batch, or to `lease`, each with a token of its own; the
+        -- client puts the jobs in order. Each is looked up by its key, whatever the statistics say.
+        IF taken > 0 AND coalesce(cardinality(got.plain), 0) >= batch_min
+            AND batch_add(q.queue_id, batch_, number, got.seqs, pool_, now_, lease_for)
+        THEN
+            DELETE FROM ready r WHERE r.ctid = ANY (got.plain);
+            RETURN QUERY
+            SELECT :ROW_JOB::smallint, number + m.n::int - 1, i, -j.seq, j.id, j.type,
+                j.encoding, j.priority, j.due, j.run_at, j.timeout, j.max_attempts, j.max_stalls,
+                j.attempts, j.stalls, j.executions, j.created_at, j.key, j.update_flags,
+                j.idempotency_key, j.payload
+            FROM unnest(got.seqs) WITH ORDINALITY m (seq, n)
+                CROSS JOIN LATERAL (SELECT * FROM job WHERE seq = m.seq OFFSET 0) j;
+            leased_ := cardinality(got.seqs);
+            number := number + leased_;
+        ELSIF taken > 0 THEN
+            got.traced := got.traced || got.plain;
+        END IF;
+        IF leased_ < taken THEN
+            IF got.keyed THEN
+                PERFORM mark_running(q.queue_id, got.traced);
             END IF;
-            -- What was picked moves from `ready` to `lease`, each with a token of its own; the client
-            -- puts the jobs in order. Each is looked up by its key, whatever the statistics say.
             RETURN QUERY
             WITH gone AS (
-                DELETE FROM ready r WHERE r.ctid = ANY (places)
+                DELETE FROM ready r WHERE r.ctid = ANY (got.traced)
                 RETURNING r.seq, r.priority, r.due, r.traces
             ), numbered AS MATERIALIZED (
                 SELECT g.seq, g.priority, g.due, g.traces, j.id, j.type, j.encoding, j.run_at, j.timeout,
@@ -326,7 +357,7 @@ BEGIN
                 FROM gone g CROSS JOIN LATERAL (SELECT * FROM job WHERE seq = g.seq OFFSET 0) j
             ), leased AS (
                 INSERT INTO lease (queue_id, seq, execution, token, expires_at, pool, started_at, traces)
-                SELECT q.queue_id, m.seq, m.executions + 1, batch || int4send(m.nth), now_ + lease_for,
+                SELECT q.queue_id, m.seq, m.executions + 1, batch_ || int4send(m.nth), now_ + lease_for,
                     pool_, now_, m.traces
                 FROM numbered m
             )
@@ -334,9 +365,12 @@ BEGIN
                 m.run_at, m.timeout, m.max_attempts, m.max_stalls, m.attempts, m.stalls, m.executions,
                 m.created_at, m.key, m.update_flags, m.idempotency_key, m.payload
             FROM numbered m;
-            GET DIAGNOSTICS leased_ = ROW_COUNT;
+            GET DIAGNOSTICS answered = ROW_COUNT;
+            leased_ := leased_ + answered;
+            number := number + cardinality(got.traced);
+        END IF;
+        IF taken > 0 THEN
             INSERT INTO counted (queue_id, ready, running) VALUES (q.queue_id, -taken, leased_);
-            number := number + taken;
             IF q.next_expiry IS NULL OR q.next_expiry > now_ + lease_for THEN
                 expiries := expiries || q.queue_id;
             END IF;

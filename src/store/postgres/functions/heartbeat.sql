@@ -2,7 +2,8 @@
 
 -- Answers only the leases that have something to tell: a verdict that is not ok, a wish to cancel,
 -- somebody who watches. The row with n = 0 says by its verdict whether the pool is registered. A lease
--- that somebody else has locked now is unavailable: it is extended by the next one.
+-- that somebody else has locked now is unavailable: it is extended by the next one. One that is extended
+-- leaves its batch, for the others may end by then.
 CREATE FUNCTION heartbeat(pool_ text, status_ bytea, now_ bigint, lease_for bigint, queues text[],
     ids uuid[], refs bigint[], tokens bytea[], workers int[], percents int[], texts bytea[],
     outputs bytea[], clocked boolean)
@@ -10,6 +11,8 @@ RETURNS TABLE (n int, verdict int, cancel boolean, watched boolean) LANGUAGE plp
 #variable_conflict use_column
 DECLARE
     over_ bigint := over_at(now_, clocked);
+    seqs bigint[];
+    queue_ids int[];
     extended int[];
     cancelled int[];
     watched_ int[];
@@ -28,13 +31,16 @@ BEGIN
         RETURN;
     END IF;
 
+    SELECT array_agg(j.seq ORDER BY g.n), array_agg(j.queue_id ORDER BY g.n) INTO seqs, queue_ids
+    FROM unnest(ids, refs) WITH ORDINALITY g (id, ref, n)
+        LEFT JOIN LATERAL (SELECT queue_id, seq FROM job
+            WHERE seq = seq_by_ref(g.ref, g.id) OFFSET 0) j ON true;
+    PERFORM unpack(queue_ids, tokens, false);
     WITH beat AS MATERIALIZED (
-        SELECT g.n::int AS n, j.queue_id, j.seq, g.token, g.worker,
+        SELECT g.n::int AS n, g.queue_id, g.seq, g.token, g.worker,
             g.percent IS NOT NULL OR g.output IS NOT NULL AS told
-        FROM unnest(ids, refs, tokens, workers, percents, outputs)
-            WITH ORDINALITY g (id, ref, token, worker, percent, output, n)
-            CROSS JOIN LATERAL (SELECT queue_id, seq FROM job
-                WHERE seq = seq_by_ref(g.ref, g.id) OFFSET 0) j
+        FROM unnest(queue_ids, seqs, tokens, workers, percents, outputs)
+            WITH ORDINALITY g (queue_id, seq, token, worker, percent, output, n)
     ), locked AS MATERIALIZED (
         SELECT b.* FROM beat b CROSS JOIN LATERAL (
             SELECT FROM lease
@@ -59,7 +65,7 @@ BEGIN
     FROM unnest(extended) e WHERE e = ANY (cancelled) OR e = ANY (watched_);
     IF cardinality(extended) < cardinality(ids) THEN
         RETURN QUERY SELECT g.n::int, coalesce(nullif(lease_check(
-            standing_of(seq_by_ref(refs[g.n], ids[g.n])), tokens[g.n], over_), :TH_OK),
+            standing_of(seqs[g.n]), tokens[g.n], over_), :TH_OK),
             :TH_E_UNAVAILABLE), false,
             false
         FROM generate_subscripts(ids, 1) g (n) WHERE g.n <> ALL (extended);

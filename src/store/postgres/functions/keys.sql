@@ -27,12 +27,13 @@ END $$;
 
 -- Nobody else changes where the job stands from now on; who holds that is waited for. Reserve, a plain
 -- ack, promote and prune need no more than the row that says where it stands, and it is looked for
--- again when it has moved meanwhile.
+-- again when it has moved meanwhile. Only one in a batch is not held: it would be held with all the others.
 CREATE FUNCTION hold(seq_ bigint) RETURNS standing LANGUAGE plpgsql AS $$
 DECLARE
     held job;
     twins keyed;
     none standing;
+    st standing;
 BEGIN
     SELECT queue_id, key INTO held.queue_id, held.key FROM job WHERE seq = seq_;
     IF NOT FOUND THEN
@@ -62,21 +63,29 @@ BEGIN
         EXIT WHEN FOUND;
         PERFORM FROM ended WHERE seq = seq_ FOR UPDATE;
         EXIT WHEN FOUND;
+        st := standing_of(seq_);
+        EXIT WHEN st.in_batch;
     END LOOP;
     RETURN standing_of(seq_);
 END $$;
 
 -- All of these jobs, in the order that everybody keeps who needs several: first their keys, which are
 -- answered for let_go_all(). The seqs are those of the ids: one that is removed and comes again meanwhile
--- is another job, which would be held out of order, so it is none of them.
-CREATE FUNCTION hold_all(ids uuid[], OUT seqs bigint[], OUT keys keyed[]) LANGUAGE plpgsql AS $$
+-- is another job, which would be held out of order, so it is none of them. Those in batches are not held,
+-- and answered for unpack().
+CREATE FUNCTION hold_all(ids uuid[], OUT seqs bigint[], OUT keys keyed[], OUT batched int[],
+    OUT tokens bytea[])
+LANGUAGE plpgsql AS $$
 BEGIN
     seqs := ARRAY(SELECT seq_of(u.id) FROM unnest(ids) WITH ORDINALITY u (id, n) ORDER BY u.n);
     SELECT array_agg(twins_lock(k.queue_id, k.key)) INTO keys FROM (
         SELECT j.queue_id, j.key FROM unnest(seqs) u (seq)
             CROSS JOIN LATERAL (SELECT queue_id, key FROM job WHERE job.seq = u.seq OFFSET 0) j
         WHERE j.key IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2) k;
-    PERFORM hold(h.seq) FROM (SELECT u.seq FROM unnest(seqs) u (seq) GROUP BY 1 ORDER BY 1) h;
+    SELECT array_agg((h.st).queue_id), array_agg((h.st).token) INTO batched, tokens
+    FROM (SELECT hold(o.seq) AS st
+        FROM (SELECT u.seq FROM unnest(seqs) u (seq) GROUP BY 1 ORDER BY 1) o OFFSET 0) h
+    WHERE (h.st).in_batch;
 END $$;
 
 CREATE FUNCTION let_go_all(keys keyed[]) RETURNS void LANGUAGE sql AS $$

@@ -31,7 +31,7 @@ LANGUAGE sql IMMUTABLE AS $$
             (SELECT queue_id, 0::smallint AS priority FROM %1$s ORDER BY queue_id LIMIT 1)
             UNION ALL SELECT n.queue_id, 0::smallint FROM branch b CROSS JOIN LATERAL (
                 SELECT queue_id FROM %1$s AND queue_id > b.queue_id ORDER BY queue_id LIMIT 1) n)',
-            CASE WHEN state_ = :JOB_RUNNING THEN 'lease WHERE true' ELSE 'ended WHERE state = $6' END)
+            CASE WHEN state_ = :JOB_RUNNING THEN 'leases WHERE true' ELSE 'ended WHERE state = $6' END)
     END;
 $$;
 
@@ -48,7 +48,7 @@ LANGUAGE sql IMMUTABLE AS $$
                 UNION ALL (SELECT t.due, t.seq, NULL FROM aside t
                 WHERE t.queue_id = b.queue_id AND b.priority = -1 AND %1$s ORDER BY %2$s)'
             WHEN state_ = :JOB_RUNNING THEN
-                'SELECT t.started_at AS at, t.seq, NULL::uuid AS id FROM lease t
+                'SELECT t.started_at AS at, t.seq, NULL::uuid AS id FROM leases t
                 WHERE t.queue_id = b.queue_id AND %1$s ORDER BY %2$s'
             WHEN state_ < :JOB_DONE THEN
                 'SELECT t.due AS at, t.seq, NULL::uuid AS id FROM waiting t

@@ -23,11 +23,19 @@ BEGIN
     RETURN :TH_OK;
 END $$;
 
+-- One that has left its batch, while that was waited for, is looked for again. Of several that is done in a new
+-- transaction: where it stands now comes before batches in the order of locks.
 CREATE FUNCTION cancel_jobs(ids uuid[], now_ bigint) RETURNS SETOF int LANGUAGE plpgsql AS $$
 DECLARE
     held record := hold_all(ids);
     st standing;
 BEGIN
+    WHILE unpack(held.batched, held.tokens, true) < cardinality(held.tokens) LOOP
+        IF cardinality(ids) > 1 THEN
+            RAISE serialization_failure USING MESSAGE = 'a job has moved meanwhile';
+        END IF;
+        held := hold_all(ids);
+    END LOOP;
     FOR i IN 1..cardinality(ids) LOOP
         st := standing_of(held.seqs[i]);
         RETURN NEXT CASE WHEN st.seq IS NULL THEN :TH_E_NOT_FOUND ELSE cancel_one(st, now_) END;

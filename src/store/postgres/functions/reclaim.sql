@@ -50,6 +50,7 @@ DECLARE
     next_ bigint;
     seq_ bigint;
 BEGIN
+    PERFORM unpack_expired(queue_id_, now_, limit_);
     FOR seq_ IN SELECT seq FROM lease WHERE queue_id = queue_id_ AND expires_at <= now_ ORDER BY seq
     LOOP
         EXIT WHEN moved >= limit_;
@@ -57,8 +58,14 @@ BEGIN
         moved := moved + coalesce(is_over, false)::int;
         passed := passed OR is_over IS NULL;
     END LOOP;
-    SELECT min(expires_at) INTO next_ FROM lease
-    WHERE queue_id = queue_id_ AND (moved >= limit_ OR expires_at > now_);
+    IF moved < limit_ THEN -- what is left of batches that ran out somebody else has
+        passed := passed
+            OR EXISTS (SELECT FROM batch WHERE queue_id = queue_id_ AND expires_at <= now_);
+    END IF;
+    SELECT min(l.expires_at) INTO next_
+    FROM (SELECT expires_at FROM lease WHERE queue_id = queue_id_
+        UNION ALL SELECT expires_at FROM batch WHERE queue_id = queue_id_) l
+    WHERE moved >= limit_ OR l.expires_at > now_;
     IF passed THEN
         next_ := least(next_, now_ + 200 * :USEC_PER_MSEC);
     END IF;

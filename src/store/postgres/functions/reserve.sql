@@ -4,7 +4,8 @@ CREATE TYPE exchanged AS (
     what smallint, -- enum pg_row of protocol.h
     n int, -- of the settlement; of the job's token; of the share
     code int, -- the verdict; the share of the job; whether the queue is full; whether jobs came back
-    seq bigint, id uuid, type text, encoding smallint, priority smallint,
+    seq bigint, -- the negative of it when the job is in a batch
+    id uuid, type text, encoding smallint, priority smallint,
     due bigint, -- or until when the share is limited
     run_at bigint, timeout bigint, max_attempts int, max_stalls int, attempts int, stalls int,
     executions bigint, created_at bigint, key text, update_flags smallint, idempotency_key text,
@@ -40,8 +41,9 @@ BEGIN
         limits.allowed := rate_allows(rate_count, rate_period, limits.ahead);
     END IF;
     IF running > 0 THEN
-        SELECT greatest(0, running - count(*)) INTO limits.room
-        FROM (SELECT FROM lease WHERE queue_id = q.queue_id LIMIT running) live;
+        limits.room := greatest(0, running
+            - (SELECT count(*) FROM (SELECT FROM lease WHERE queue_id = q.queue_id LIMIT running) l)
+            - (SELECT coalesce(sum(bit_count(open)), 0) FROM batch WHERE queue_id = q.queue_id));
     END IF;
     limits.most := least(max_, limits.allowed, limits.room);
     RETURN limits;
@@ -95,68 +97,82 @@ END $$;
 
 -- ---- places ----
 
+-- Places that were picked: of plain jobs, with their seqs, and of those that have a key or traces.
+CREATE TYPE picked AS (plain tid[], seqs bigint[], traced tid[], keyed boolean);
+
 -- The first of a queue in line from a place on, locked for us. Of those with a key, only such whose
 -- key nobody holds: we hold places already and must not wait.
 CREATE FUNCTION pick(queue_id_ int, from_priority int, from_due bigint, from_seq bigint,
-    to_priority int, max_ bigint, types_ text[], OUT places tid[], OUT keyed_ boolean)
+    to_priority int, max_ bigint, types_ text[]) RETURNS picked
 LANGUAGE plpgsql AS $$
 DECLARE
+    found_ picked;
     next_ record;
 BEGIN
     IF types_ IS NULL THEN
-        SELECT array_agg(p.place), bool_or(p.keyed) INTO places, keyed_ FROM (
-            SELECT r.ctid AS place, r.keyed FROM ready r
+        SELECT array_agg(p.place) FILTER (WHERE NOT p.traces),
+            array_agg(p.seq) FILTER (WHERE NOT p.traces),
+            array_agg(p.place) FILTER (WHERE p.traces), bool_or(p.keyed)
+        INTO found_ FROM (
+            SELECT r.ctid AS place, r.seq, r.traces, r.keyed FROM ready r
             WHERE r.queue_id = queue_id_ AND r.priority <= to_priority
                 AND (r.priority, r.due, r.seq) > (from_priority, from_due, from_seq)
             ORDER BY r.priority, r.due, r.seq LIMIT max_ FOR UPDATE SKIP LOCKED) p;
     ELSE
-        SELECT array_agg(p.place), bool_or(p.keyed) INTO places, keyed_ FROM (
-            SELECT r.ctid AS place, r.keyed FROM ready r
+        SELECT array_agg(p.place) FILTER (WHERE NOT p.traces),
+            array_agg(p.seq) FILTER (WHERE NOT p.traces),
+            array_agg(p.place) FILTER (WHERE p.traces), bool_or(p.keyed)
+        INTO found_ FROM (
+            SELECT r.ctid AS place, r.seq, r.traces, r.keyed FROM ready r
             WHERE r.queue_id = queue_id_ AND r.priority <= to_priority
                 AND (r.priority, r.due, r.seq) > (from_priority, from_due, from_seq)
                 AND (SELECT j.type FROM job j WHERE j.seq = r.seq) = ANY (types_)
             ORDER BY r.priority, r.due, r.seq LIMIT max_ FOR UPDATE SKIP LOCKED) p;
     END IF;
-    IF NOT keyed_ OR places IS NULL THEN
-        RETURN;
+    IF NOT found_.keyed THEN
+        RETURN found_;
     END IF;
     FOR next_ IN SELECT r.ctid AS place, r.seq, (SELECT j.key FROM job j WHERE j.seq = r.seq) AS key
-        FROM ready r WHERE r.ctid = ANY (places) AND r.keyed
+        FROM ready r WHERE r.ctid = ANY (found_.traced) AND r.keyed
     LOOP
         PERFORM FROM keyed k WHERE k.queue_id = queue_id_ AND k.key = next_.key
         FOR UPDATE SKIP LOCKED;
         IF NOT FOUND THEN
-            places := array_remove(places, next_.place);
+            found_.traced := array_remove(found_.traced, next_.place);
         END IF;
     END LOOP;
+    RETURN found_;
 END $$;
+
+CREATE FUNCTION picked_count(p picked) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+    SELECT (coalesce(cardinality(p.plain), 0) + coalesce(cardinality(p.traced), 0))::bigint;
+$$;
 
 -- The places of a share. Segments say from where on its jobs lie, as far as the dispatcher knows
 -- (ops/scan_start.h); what came back with this very exchange may be before them, and then they are of
 -- no use. From the head it goes when nothing is known, or less than asked for was found.
 CREATE FUNCTION pick_share(queue_id_ int, share int, max_ bigint, types_ text[], may_look boolean,
     use_segments boolean, segment_shares int[], segment_priorities int[], segment_dues bigint[],
-    segment_seqs bigint[], segment_ends int[], OUT places tid[], OUT keyed_ boolean,
-    OUT looked boolean)
+    segment_seqs bigint[], segment_ends int[], OUT all_ picked, OUT looked boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
-    picked record;
+    more picked;
+    count_ bigint := 0;
 BEGIN
-    places := '{}';
-    keyed_ := false;
     looked := false;
     FOR k IN 1..coalesce(cardinality(segment_shares), 0) LOOP
         CONTINUE WHEN segment_shares[k] <> share;
-        EXIT WHEN NOT use_segments OR cardinality(places) >= max_;
-        SELECT * INTO picked FROM pick(queue_id_, segment_priorities[k], segment_dues[k],
-            segment_seqs[k], segment_ends[k], max_ - cardinality(places), types_);
-        places := places || picked.places;
-        keyed_ := keyed_ OR coalesce(picked.keyed_, false);
+        EXIT WHEN NOT use_segments OR count_ >= max_;
+        more := pick(queue_id_, segment_priorities[k], segment_dues[k], segment_seqs[k],
+            segment_ends[k], max_ - count_, types_);
+        all_.plain := all_.plain || more.plain;
+        all_.seqs := all_.seqs || more.seqs;
+        all_.traced := all_.traced || more.traced;
+        all_.keyed := all_.keyed OR more.keyed;
+        count_ := picked_count(all_);
     END LOOP;
-    IF cardinality(places) = 0 OR (may_look AND cardinality(places) < max_) THEN
-        SELECT * INTO picked FROM pick(queue_id_, -1, 0, 0, 32767, max_, types_);
-        places := coalesce(picked.places, '{}');
-        keyed_ := coalesce(picked.keyed_, false);
+    IF count_ = 0 OR (may_look AND count_ < max_) THEN
+        all_ := pick(queue_id_, -1, 0, 0, 32767, max_, types_);
         looked := true;
     END IF;
 END $$;

@@ -5,12 +5,17 @@ CREATE TYPE standing AS (
     timeout bigint, max_attempts int, max_stalls int, attempts int, stalls int, key text,
     update_flags smallint, state smallint, executions bigint, token bytea, expires_at bigint,
     pool text, worker int, started_at bigint, cancel_requested_at bigint, ended_by smallint,
-    aside smallint, aside_since bigint, aside_error bytea -- ready jobs that are aside: see place_add()
+    aside smallint, aside_since bigint, aside_error bytea, -- ready jobs that are aside: see place_add()
+    in_batch boolean -- its lease is not in `lease`: whoever changes it has to unpack it first
 );
 
 -- OFFSET 0 keeps the planner from a look-up of the lease by seq alone, for which the whole index has to
 -- be walked: it takes that for as good while statistics say that there are none.
-CREATE FUNCTION standing_of(seq_ bigint) RETURNS standing LANGUAGE sql STABLE AS $$
+-- One that is nowhere else is looked for in the batches of its queue.
+CREATE FUNCTION standing_of(seq_ bigint) RETURNS standing LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    st standing;
+BEGIN
     SELECT j.seq, j.id, j.queue_id, j.type, j.priority, j.due, j.run_at, j.timeout, j.max_attempts,
         j.max_stalls, coalesce(e.attempts, j.attempts), coalesce(e.stalls, j.stalls), j.key,
         j.update_flags,
@@ -28,14 +33,24 @@ CREATE FUNCTION standing_of(seq_ bigint) RETURNS standing LANGUAGE sql STABLE AS
         coalesce(l.execution, e.executions, j.executions), coalesce(l.token, e.token), l.expires_at,
         coalesce(l.pool, e.pool), coalesce(l.worker, e.worker),
         coalesce(l.started_at, e.started_at),
-        coalesce(l.cancel_requested_at, e.cancel_requested_at), e.ended_by, a.why, a.since, a.error
-    FROM job j
+        coalesce(l.cancel_requested_at, e.cancel_requested_at), e.ended_by, a.why, a.since, a.error,
+        false
+    INTO st FROM job j
         LEFT JOIN LATERAL (SELECT * FROM lease
             WHERE queue_id = j.queue_id AND seq = j.seq OFFSET 0) l ON true
         LEFT JOIN ended e ON e.seq = j.seq
         LEFT JOIN aside a ON a.seq = j.seq
     WHERE j.seq = seq_;
-$$;
+    IF st.seq IS NOT NULL AND st.state IS NULL THEN
+        SELECT :JOB_RUNNING, 1, b.batch || int4send(b.first + m.n - 1), b.expires_at, b.pool,
+            b.started_at, true
+        INTO st.state, st.executions, st.token, st.expires_at, st.pool, st.started_at, st.in_batch
+        FROM batch b CROSS JOIN LATERAL (SELECT array_position(b.seqs, seq_) AS n OFFSET 0) m
+        WHERE b.queue_id = st.queue_id AND seq_ BETWEEN b.lowest AND b.highest
+            AND get_bit(b.open, m.n - 1) = 1;
+    END IF;
+    RETURN st;
+END $$;
 
 CREATE FUNCTION seq_of(id_ uuid) RETURNS bigint LANGUAGE sql STABLE AS $$
     SELECT seq FROM job WHERE id = id_;

@@ -210,6 +210,17 @@ void pg_element_uuid(struct pg_statement *statement, const struct uuid *id)
     add_element(statement, id->bytes, sizeof(id->bytes));
 }
 
+void pg_element_bits(struct pg_statement *statement, const unsigned char *bits, size_t count)
+{
+    const size_t length = (count + 7) / 8;
+
+    assert(statement->in_array && count <= INT32_MAX);
+    statement->elements++;
+    add_int4(&statement->data, (int32_t)(sizeof(int32_t) + length));
+    add_int4(&statement->data, (int32_t)count);
+    buffer_add(&statement->data, (const char *)bits, length);
+}
+
 void pg_element_token(struct pg_statement *statement, const struct lease_token *token)
 {
     add_element(statement, token->bytes, sizeof(token->bytes));

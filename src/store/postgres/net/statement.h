@@ -32,6 +32,7 @@ enum array_type {
     ARRAY_INT8 = 20,
     ARRAY_INT4 = 23,
     ARRAY_TEXT = 25,
+    ARRAY_VARBIT = 1562,
     ARRAY_UUID = 2950,
 };
 
@@ -76,6 +77,8 @@ void pg_element_bool(struct pg_statement *statement, bool value);
 void pg_element_text(struct pg_statement *statement, const char *text); /* NULL is absent */
 void pg_element_bytes(struct pg_statement *statement, struct bytes bytes);
 void pg_element_uuid(struct pg_statement *statement, const struct uuid *id);
+void pg_element_bits(struct pg_statement *statement, const unsigned char *bits,
+                     size_t count); /* the first one is the highest of its byte */
 void pg_element_token(struct pg_statement *statement, const struct lease_token *token);
 
 /* answer_out may be NULL. Lost races are repeated, within the deadline. */

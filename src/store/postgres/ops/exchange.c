@@ -184,7 +184,10 @@ static int compare_places(const void *a, const void *b)
         return first->priority - second->priority;
     if (first->due != second->due)
         return first->due < second->due ? -1 : 1;
-    return (first->ref > second->ref) - (first->ref < second->ref);
+    const int64_t first_seq = pg_reserved_seq(first->ref);
+    const int64_t second_seq = pg_reserved_seq(second->ref);
+
+    return (first_seq > second_seq) - (first_seq < second_seq);
 }
 
 /* The server answers one share after the other, but the jobs of a share in any order. */

@@ -10,10 +10,17 @@
 #include "store/postgres/net/statement.h"
 #include "store/postgres/ops/queue_names.h"
 
+/* Of one queue, one wish to forget, and one batch or none. */
+struct pg_ack_group {
+    size_t first, count; /* in `items` */
+};
+
 struct pg_plain_acks {
     const struct settlement *first;  /* of the list that they are in */
-    const struct settlement **items; /* owned; in groups of one queue and one wish to forget */
+    const struct settlement **items; /* owned; in groups */
     size_t count;
+    struct pg_ack_group *groups; /* owned */
+    size_t group_count;
 };
 
 /* Takes those of the list that are plain: none when a job comes twice, for then the order counts.

@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-#define WANTED_PARAMETERS 15
+#define WANTED_PARAMETERS 16
 
 struct asking {
     struct postgres *postgres;
@@ -166,6 +166,7 @@ bool pg_wanted_bind(struct postgres *postgres, const struct reservation *wanted,
     }
     pg_statement_text(call, wanted->pool);
     pg_statement_bytes(call, (struct bytes){wanted->batch.bytes, sizeof(wanted->batch.bytes)});
+    pg_statement_int(call, at_most(postgres->base.batch_min));
     pg_statement_int(call, wanted->lease_for);
     if (!bind_shares(&asking, call, err))
         return false;

@@ -5,12 +5,14 @@
 --     aside      ready, but nobody can run them now: reserving does not look here
 --     waiting    scheduled, blocked and retry
 --     lease      running: the lease is the state, so neither can be without the other
+--     batch      running too: one row for all plain jobs of one queue that were reserved together
 --     ended      done, dead and cancelled
 --
 -- The hot path (reserve, ack) inserts and deletes narrow rows and leaves the wide row alone. Nothing
 -- on it updates a row in place again and again: while somebody holds an old snapshot, every version
--- of such a row has to be walked over. seq is the order of enqueueing; (queue_id, priority, due,
--- seq) of `job` is always its place.
+-- of such a row has to be walked over. (The row of a batch is updated by each exchange that acks some of
+-- it, which is rarely more than two or three.) seq is the order of enqueueing; (queue_id, priority,
+-- due, seq) of `job` is always its place.
 --
 -- States, reasons, kinds and outcomes are the numbers of the enums in src/job/: :JOB_READY is what
 -- C calls JOB_READY (scripts/embed-sql). Moments and durations are microseconds. What is absent is
@@ -159,6 +161,24 @@ CREATE TABLE lease (
     PRIMARY KEY (queue_id, seq)
 ) WITH (fillfactor = 80);
 
+-- What is plain has no key, no earlier run and no traces, and its first execution is under way. Whatever
+-- needs one of these leases alone makes it a row of `lease` first: functions/batch.sql.
+CREATE TABLE batch (
+    queue_id int NOT NULL,
+    batch bytea NOT NULL CHECK (octet_length(batch) = :BATCH_TOKEN_SIZE),
+    first int NOT NULL, -- the number in the token of the first one
+    expires_at bigint NOT NULL,
+    pool text COLLATE "C" NOT NULL,
+    started_at bigint NOT NULL,
+    lowest bigint NOT NULL, -- of its seqs, so that most batches need not be searched for one
+    highest bigint NOT NULL,
+    open varbit NOT NULL, -- a bit for each: whether this lease is still in here
+    seqs bigint[] NOT NULL CHECK (cardinality(seqs) = length(open)),
+    PRIMARY KEY (queue_id, batch)
+);
+
+ALTER TABLE batch ALTER seqs SET STORAGE EXTERNAL;
+
 CREATE TABLE ended (
     seq bigint PRIMARY KEY,
     state smallint NOT NULL CHECK (state IN (:JOB_DONE, :JOB_DEAD, :JOB_CANCELLED)),
@@ -272,6 +292,10 @@ ALTER TABLE aside SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_thr
     autovacuum_vacuum_cost_delay = 0, autovacuum_vacuum_insert_threshold = -1);
 ALTER TABLE lease SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
     autovacuum_vacuum_cost_delay = 0, autovacuum_vacuum_insert_threshold = -1);
+ALTER TABLE batch SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+    autovacuum_vacuum_cost_delay = 0, autovacuum_vacuum_insert_threshold = -1,
+    toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 5000,
+    toast.autovacuum_vacuum_cost_delay = 0, toast.autovacuum_vacuum_insert_threshold = -1);
 ALTER TABLE counted SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
     autovacuum_vacuum_cost_delay = 0, autovacuum_vacuum_insert_threshold = -1);
 ALTER TABLE keyed SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,

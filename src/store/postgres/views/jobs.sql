@@ -17,7 +17,7 @@ DECLARE
         ['ready', format('SELECT *, %s FROM aside', nothing), 'true'],
         ['running', format('SELECT queue_id, seq, execution AS executions, NULL::int AS attempts,
             NULL::int AS stalls, started_at, NULL::bigint AS ended_at, pool, worker,
-            cancel_requested_at, NULL::uuid AS merged_into, NULL::int AS exit_code, %s FROM lease',
+            cancel_requested_at, NULL::uuid AS merged_into, NULL::int AS exit_code, %s FROM leases',
             not_aside), 'j.queue_id = p.queue_id']];
     word text;
     number int;
