@@ -16,13 +16,14 @@
 typedef Suite *(suite_maker)(void);
 
 static suite_maker *const suites[] = {
-    checks_suite,     enqueue_suite, idempotency_suite, order_suite,  lease_suite,  reclaim_suite,
-    clock_suite,      extend_suite,  exchange_suite,    ack_suite,    retry_suite,  run_now_suite,
-    dead_suite,       keyed_suite,   blocked_suite,     cancel_suite, admin_suite,  failures_suite,
-    limits_suite,     full_suite,    rate_suite,        faults_suite, schema_suite, wait_suite,
-    states_suite,     held_suite,    file_suite,        links_suite,  damage_suite, model_suite,
-    list_suite,       pages_suite,   cron_suite,        doors_suite,  races_suite,  aside_suite,
-    bring_back_suite, watch_suite,   vectors_suite,
+    checks_suite,  enqueue_suite,    idempotency_suite, order_suite,    lease_suite,
+    reclaim_suite, clock_suite,      extend_suite,      exchange_suite, ack_suite,
+    retry_suite,   run_now_suite,    dead_suite,        keyed_suite,    blocked_suite,
+    cancel_suite,  admin_suite,      failures_suite,    limits_suite,   full_suite,
+    rate_suite,    faults_suite,     schema_suite,      wait_suite,     states_suite,
+    held_suite,    file_suite,       links_suite,       damage_suite,   model_suite,
+    list_suite,    pages_suite,      cron_suite,        doors_suite,    races_suite,
+    aside_suite,   bring_back_suite, watch_suite,       vectors_suite,  redis_batch_suite,
 };
 
 /* What a way in for producers has to pass: A1, A2 and A9. */
