@@ -120,7 +120,12 @@ bool exchange_take_in_job(struct dispatcher *dispatcher, const struct job *job, 
         held_job_move(held, HELD_BEHIND);
     if (!conclude_early(dispatcher, held, job->payload, &concluded, err))
         return false;
-    return concluded || handout_give(dispatcher, held, job->payload, stop_at, err);
+    if (!concluded)
+        return handout_give(dispatcher, held, job->payload, stop_at, err);
+    /* No worker is needed: there is room for as many again. But one that comes back was brought
+     * back by a pool that can run it, and is left to that. */
+    dispatcher->quick += job->executions == 1;
+    return true;
 }
 
 static bool is_of_one_queue(const struct job_list *jobs)

@@ -11,12 +11,12 @@
 #define ROOM_QUICK_JOB (50 * USEC_PER_MSEC)
 
 struct room_facts {
-    size_t idle;  /* workers */
-    size_t spare; /* jobs that can join those of a resident */
-    size_t quick,
-        last_quick;        /* jobs quickly done since the last exchange, and since the one before */
-    size_t waiting;        /* to be started */
-    size_t held, capacity; /* of the lease table, but for what the exchange settles */
+    size_t idle;              /* workers */
+    size_t spare;             /* jobs that can join those of a resident */
+    size_t quick, last_quick; /* jobs quickly done, or without a worker, since the last exchange,
+                               * and since the one before */
+    size_t waiting;           /* to be started */
+    size_t held, capacity;    /* of the lease table, but for what the exchange settles */
 };
 
 /* How many more jobs a worker that runs some may have for now. Nobody knows what the next jobs will

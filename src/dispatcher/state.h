@@ -108,9 +108,9 @@ struct dispatcher {
     char told_types[DISPATCHER_TOLD_TYPES][JOB_NAME_MAX + 1]; /* without handler, and told */
     size_t told_count;
 
-    usec_t last_exchange;          /* boot time at which it began */
-    size_t quick, last_quick;      /* jobs that were quickly done since the last exchange, and the
-                                    * one before */
+    usec_t last_exchange;     /* boot time at which it began */
+    size_t quick, last_quick; /* jobs that were quickly done, or needed no worker, since the last
+                               * exchange, and the one before */
     size_t last_count, last_bytes; /* what the last exchange brought, and its payloads */
     size_t unrung;                 /* tasks that were handed out without waking anybody yet */
 

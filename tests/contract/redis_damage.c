@@ -8,7 +8,7 @@
 struct kind {
     const char *what; /* 'hash', 'zset' or 'key', as redis_damage.lua has them */
     const char *key;  /* behind the queue's base, or behind the prefix if it starts with ':' */
-    const char *name; /* field, or part of the member; NULL: the victim's id */
+    const char *name; /* field ("": the first), or part of the member; NULL: the victim's id */
     enum damage_victim victim;
     bool takes_all; /* jobs are lost with it */
 };
@@ -24,6 +24,8 @@ static const struct kind kinds[] = {
     {"hash", "job", NULL, VICTIM_DEAD, false},
     {"hash", "lease", NULL, VICTIM_RUNNING, false},
     {"hash", "lease", NULL, VICTIM_KEYED, false},
+    {"hash", "batch", "", VICTIM_RUNNING, false},
+    {"hash", "batch_ids", "", VICTIM_RUNNING, false},
     {"hash", "ended", NULL, VICTIM_DONE, false},
     {"hash", "ended", NULL, VICTIM_DEAD, false},
     {"hash", "ended", NULL, VICTIM_CANCELLED, false},
@@ -83,6 +85,8 @@ static const struct kind keys[] = {
     {"key", "aside_age", "", VICTIM_NONE, false},
     {"key", "aside_due", "", VICTIM_NONE, false},
     {"key", "lease", "", VICTIM_NONE, true},
+    {"key", "batch", "", VICTIM_RUNNING, false},
+    {"key", "batch_ids", "", VICTIM_RUNNING, false},
     {"key", "ended", "", VICTIM_NONE, true},
     {"key", "done", "", VICTIM_NONE, false},
     {"key", "dead", "", VICTIM_NONE, false},

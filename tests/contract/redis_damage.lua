@@ -1,5 +1,6 @@
 -- Damages one record of a queue, as a disk, a person or another program might. KEYS: a key. ARGV: kind ('hash', 'zset' or
--- 'key'), the field or a part of the member, way. Answers whether there was something to damage.
+-- 'key'), the field (nothing for the first that there is) or a part of the member, way. Answers whether there was
+-- something to damage.
 
 local key, kind, name, way = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 
@@ -19,14 +20,15 @@ if kind == 'key' then
     return way == 'other' and 1 or was
 end
 if kind == 'hash' then
-    local old = redis.call('HGET', key, name)
-    if not old then
-        return 0
+    local field = name ~= '' and name or redis.call('HKEYS', key)[1] or ''
+    local old = redis.call('HGET', key, field)
+    if not old then -- a lease is alone, or in a batch
+        return (string.find(key, ':lease$') or string.find(key, ':batch')) and 1 or 0
     end
     if way == 'gone' then
-        return redis.call('HDEL', key, name)
+        return redis.call('HDEL', key, field)
     end
-    redis.call('HSET', key, name, WAYS[way](old))
+    redis.call('HSET', key, field, WAYS[way](old))
     return 1
 end
 for _, member in ipairs(redis.call('ZRANGE', key, 0, -1)) do

@@ -105,6 +105,13 @@ for _, set in ipairs({'aside_place', 'aside_age', 'aside_due'}) do
         return 'a member of ' .. set .. ' has a job that is aside'
     end
 end
+local function is_unexpected(expires)
+    local expected = redis.call('HGET', base .. 'state', 'next_expiry')
+    return not expected or expires < expected
+end
+local function has_traces(id)
+    return redis.call('EXISTS', base .. 'detail:' .. id, base .. 'runs:' .. id) > 0
+end
 for id, lease in pairs(leases) do
     local j = parsed[id]
     if not j then
@@ -122,13 +129,45 @@ for id, lease in pairs(leases) do
     if tonumber(execution) ~= tonumber(j.executions) + 1 then
         return 'a lease counts one execution more than its job'
     end
-    local expected = redis.call('HGET', base .. 'state', 'next_expiry')
-    if not expected or expires < expected then
+    if is_unexpected(expires) then
         return 'no lease ends before its queue expects it'
     end
-    if mode == 'p' and (string.lower(j.mode) ~= 'p' or cancel ~= '0'
-        or redis.call('EXISTS', base .. 'detail:' .. id, base .. 'runs:' .. id) > 0) then
+    if string.lower(mode) == 'p' and (j.mode ~= mode or cancel ~= '0' or has_traces(id)) then
         return 'a lease without traces has none'
+    end
+end
+local batch_ids, ids_count = all('batch_ids')
+local batches, batch_count = all('batch')
+if batch_count ~= ids_count then
+    return 'ids of a batch have a batch'
+end
+for name, text in pairs(batches) do
+    local expires, count, open, pool_length, at = string.match(text, '^(%d+) %d+ (%d+) (%d+) %d+ (%d+) ()')
+    local ids = batch_ids[name]
+    if not expires or #expires ~= 18 or not ids or #ids ~= 36 * count
+        or #text - at - pool_length + 1 ~= math.ceil(count / 8) then
+        return 'a batch can be read'
+    end
+    if is_unexpected(expires) then
+        return 'no batch ends before its queue expects it'
+    end
+    local found = 0
+    for i = 0, count - 1 do
+        local eight = string.byte(text, at + pool_length + math.floor(i / 8))
+        if math.floor(eight / 2 ^ (i % 8)) % 2 == 1 then
+            local id = string.sub(ids, 36 * i + 1, 36 * i + 36)
+            if not parsed[id] or parsed[id].mode ~= 'p' or has_traces(id) then
+                return 'a lease in a batch is that of a plain job'
+            end
+            if state[id] then
+                return 'a job of a batch is in no other state'
+            end
+            state[id] = '3'
+            found = found + 1
+        end
+    end
+    if found == 0 or found ~= tonumber(open) then
+        return 'a batch knows how many leases it has, and is gone with the last'
     end
 end
 for id in pairs(ends) do

@@ -28,6 +28,12 @@ class Aside(RunningCase):
         self.assertRegex(self.ok("show", jobs[0]), r"state +ready, set aside since .*: no handler")
         self.assertRegex(self.ok("stats"), r"NO-HANDLER(.|\n)* 3 ")
 
+    def test_jobs_that_need_no_worker_are_not_fetched_one_for_each_worker(self):
+        self.ok("enqueue", "--bulk", "-", "--quiet", stdin='{"type": "strange"}\n' * 500)
+        self.configure({"x": {"command": "true"}}, {"num_workers": 1, "unknown_types": "dead"})
+        self.assertEqual(self.start(None, "--once").wait(), 0)
+        self.assertLess(len({job["ended_at"] for job in self.jobs("--state", "dead")}), 50)
+
     def test_another_pool_that_handles_the_type_runs_them_in_order(self):
         self.start_quick({"x": {"command": "true"}})
         self.enqueue_in_order("strange", 20)

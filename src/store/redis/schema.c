@@ -9,10 +9,10 @@
 
 #include <stdio.h>
 
-#define NEWEST 1
+#define NEWEST 2
 
 /* The lowest binary that may use a layout of version NEWEST. */
-#define USABLE_FROM 1
+#define USABLE_FROM 2
 
 static bool ask(struct redis *redis, bool migrate, struct store_schema *schema_out,
                 struct error *err)

@@ -21,39 +21,42 @@
 #define QUEUE     "th:{default}:"
 #define MEMBER_ID 35
 #define ID_LENGTH 36
-#define TOKEN     21 /* with the 'p' before it */
+#define TOKEN     "bbbbbbbbbbbbbbbb"
+#define END_SIZE  256
 
 struct raw_loop {
     redisContext *redis;
     struct bare_words words;
     redisReply *last;
-    char (*tokens)[TOKEN];
-    char (*ends)[256];
+    char (*ends)[END_SIZE];
     bool forget;
     size_t taken;
 };
 
-static void add_finished(struct raw_loop *loop, const char *now)
+static void add_end(struct raw_loop *loop, size_t i, const char *now)
+{
+    char *end = loop->ends[i];
+
+    memcpy(end, "5T" TOKEN, 18);
+    for (int k = 0; k < 4; k++)
+        end[18 + k] = (char)(i >> (24 - 8 * k));
+    int length = snprintf(end + 22, END_SIZE - 22,
+                          " 0 1 0 0 %s 1 1 %s 1000 500 300 2000 -1 0 - bench", now + 2, now + 2);
+    bare_words_add(&loop->words, end, 22 + (size_t)length);
+}
+
+/* All that was reserved before, as one run: src/store/redis/scripts/parts/settle.lua. */
+static void add_finished(struct raw_loop *loop, const char *count, const char *now)
 {
     const redisReply *members = loop->last->element[4];
+    const char *const head[] = {loop->forget ? "F" : "K", count, TOKEN, "0"};
 
-    for (size_t i = 0; i < members->elements; i++) {
-        loop->tokens[i][0] = 'p';
-        memset(loop->tokens[i] + 1, 'b', 16);
-        for (int k = 0; k < 4; k++)
-            loop->tokens[i][17 + k] = (char)(i >> (24 - 8 * k));
-        memcpy(loop->ends[i], "5T", 2);
-        memcpy(loop->ends[i] + 2, loop->tokens[i] + 1, TOKEN - 1);
-        int length =
-            snprintf(loop->ends[i] + 22, 256 - 22,
-                     " 0 1 0 0 %s 1 1 %s 1000 500 300 2000 -1 0 - bench", now + 2, now + 2);
+    for (size_t i = 0; i < COUNT_OF(head); i++)
+        bare_words_text(&loop->words, head[i]);
+    for (size_t i = 0; i < members->elements; i++)
         bare_words_add(&loop->words, members->element[i]->str + MEMBER_ID, ID_LENGTH);
-        bare_words_add(&loop->words, loop->tokens[i], TOKEN);
-        if (loop->forget)
-            bare_words_add(&loop->words, "F", 1);
-        else
-            bare_words_add(&loop->words, loop->ends[i], 22 + (size_t)length);
-    }
+    for (size_t i = 0; !loop->forget && i < members->elements; i++)
+        add_end(loop, i, now);
 }
 
 static bool exchange_once(struct raw_loop *loop, const char *batch)
@@ -68,12 +71,11 @@ static bool exchange_once(struct raw_loop *loop, const char *batch)
     loop->words.count = 0;
     const char *const head[] = {
         "EVALSHA", redis_scripts[SCRIPT_EXCHANGE].sha, "2", QUEUE, QUEUE "state", now, "0", count};
-    const char *const tail[] = {batch, expires, "bbbbbbbbbbbbbbbb", "0", "bench", "0", "0",
-                                "0",   ""};
+    const char *const tail[] = {batch, expires, TOKEN, "0", "16", "bench", "0", "0", "0", ""};
     for (size_t i = 0; i < COUNT_OF(head); i++)
         bare_words_text(&loop->words, head[i]);
     if (finished > 0)
-        add_finished(loop, now);
+        add_finished(loop, count, now);
     for (size_t i = 0; i < COUNT_OF(tail); i++)
         bare_words_text(&loop->words, tail[i]);
     redisReply *next =
@@ -91,8 +93,7 @@ static usec_t exchange(const char *url, struct bench_size size, bool forget)
     struct store *store = bench_store(bench_fresh_path(url));
     struct raw_loop loop = {
         .redis = bare_redis_open(url),
-        .words = bare_words_new(3 * size.batch + 24),
-        .tokens = calloc(size.batch, sizeof(*loop.tokens)),
+        .words = bare_words_new(2 * size.batch + 32),
         .ends = calloc(size.batch, sizeof(*loop.ends)),
         .forget = forget,
     };
@@ -109,7 +110,6 @@ static usec_t exchange(const char *url, struct bench_size size, bool forget)
     freeReplyObject(loop.last);
     redisFree(loop.redis);
     bare_words_free(&loop.words);
-    free(loop.tokens);
     free(loop.ends);
     store_close(&store);
     return elapsed;

@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCRATCH_MAX     ((size_t)1 << 30)
 #define SHARE_MAX       1000000 /* jobs of one queue in one call */
 #define MEMBER_ID       35      /* where the id starts in a ready member */
 #define RESERVED_FIELDS 6
@@ -33,7 +32,7 @@
 /* The part of an exchange that is about one queue. */
 struct leg {
     const char *queue;
-    size_t settlements;
+    size_t settlements, from;        /* how many, and where they begin in the order */
     const struct queue_share *share; /* NULL: nothing is wanted of it */
     struct share_limit *limit;       /* where to say why it gave less; or NULL */
     uint32_t first;                  /* index of its first token */
@@ -50,6 +49,7 @@ struct exchange {
     struct job_list *jobs;
     struct leg *legs; /* owned */
     size_t *leg_of;   /* owned; of each settlement; NO_LEG: it is put off */
+    size_t *order;    /* owned; the numbers of the settlements, leg by leg, as they are answered */
     size_t leg_count;
     const char *pool; /* as the jobs point to it */
     bool in_parts;    /* the caller can be told what is away */
@@ -59,6 +59,7 @@ static void exchange_done(struct exchange *exchange)
 {
     free(exchange->legs);
     free(exchange->leg_of);
+    free(exchange->order);
 }
 
 /* ---- dividing by queue ---- */
@@ -115,6 +116,19 @@ static void divide(struct exchange *exchange)
         add_share(exchange, i, &next_index);
 }
 
+static void sort_by_leg(struct exchange *exchange)
+{
+    size_t end = 0;
+
+    for (size_t i = 0; i < exchange->leg_count; i++) {
+        end += exchange->legs[i].settlements;
+        exchange->legs[i].from = end;
+    }
+    for (size_t i = exchange->finished->count; i-- > 0;)
+        if (exchange->leg_of[i] != NO_LEG)
+            exchange->order[--exchange->legs[exchange->leg_of[i]].from] = i;
+}
+
 /* ---- asking ---- */
 
 static void add_wanted(const struct exchange *exchange, const struct leg *leg,
@@ -128,6 +142,7 @@ static void add_wanted(const struct exchange *exchange, const struct leg *leg,
     redis_command_moment(command, exchange->now + wanted->lease_for);
     redis_command_bytes(command, wanted->batch.bytes, sizeof(wanted->batch.bytes));
     redis_command_int(command, (int64_t)(leg->first + leg->taken));
+    redis_command_int(command, (int64_t)exchange->redis->base.batch_min);
     redis_command_text(command, wanted->pool);
     redis_command_int(command, (int64_t)share->max_running);
     redis_command_int(command, share->rate.count);
@@ -158,19 +173,15 @@ static bool run(const struct exchange *exchange, struct redis_batch *batch, stru
 
 static bool ask(const struct exchange *exchange, struct redis_batch *batch, struct error *err)
 {
-    const struct settlement_list *finished = exchange->finished;
-    CLEANUP(buffer_done) struct buffer scratch = BUFFER(SCRATCH_MAX);
-
-    for (size_t i = 0; i < exchange->leg_count; i++)
-        if (!add_leg(exchange, &exchange->legs[i], exchange->legs[i].settlements, batch, err))
+    for (size_t i = 0; i < exchange->leg_count; i++) {
+        const struct leg *leg = &exchange->legs[i];
+        if (!add_leg(exchange, leg, leg->settlements, batch, err))
             return false;
-    for (size_t i = 0; i < finished->count; i++)
-        if (exchange->leg_of[i] != NO_LEG)
-            redis_settle_words(exchange->redis, &batch->items[exchange->leg_of[i]],
-                               &finished->items[i], exchange->now, &scratch);
-    for (size_t i = 0; i < exchange->leg_count; i++)
-        if (exchange->legs[i].share != NULL)
-            add_wanted(exchange, &exchange->legs[i], &batch->items[i]);
+        redis_settle_words(exchange->redis, &batch->items[i], exchange->finished->items,
+                           exchange->order + leg->from, leg->settlements, exchange->now);
+        if (leg->share != NULL)
+            add_wanted(exchange, leg, &batch->items[i]);
+    }
     return run(exchange, batch, err);
 }
 
@@ -188,33 +199,28 @@ static void note_away(const struct exchange *exchange, const struct leg *leg,
     exchange->wanted->away_out->code = TH_E_UNAVAILABLE; /* it is asked again */
 }
 
-/* One verdict; `heard` of this leg are read already. */
-static bool read_verdict(const struct redis_command *leg, size_t heard,
-                         enum th_error_code *verdict_out, struct error *err)
+static bool read_verdicts_of(const struct exchange *exchange, const struct leg *leg,
+                             const struct redis_command *command, struct error *err)
 {
-    *verdict_out = leg->outcome;
-    if (leg->outcome != TH_OK)
-        return true;
-    if (leg->reply->elements == 0 || heard >= leg->reply->element[0]->len)
-        return error_set(err, TH_E_INTERNAL, "redis: exchange answered too few verdicts");
-    *verdict_out = redis_verdict_of(leg->reply->element[0]->str[heard]);
+    const bool worked = command->outcome == TH_OK;
+
+    if (worked &&
+        (command->reply->elements == 0 || command->reply->element[0]->len != leg->settlements))
+        return error_set(err, TH_E_INTERNAL, "redis: exchange answered other verdicts");
+    for (size_t i = 0; i < leg->settlements; i++)
+        exchange->verdicts[exchange->order[leg->from + i]] =
+            worked ? redis_verdict_of(command->reply->element[0]->str[i]) : command->outcome;
     return true;
 }
 
 static bool read_verdicts(const struct exchange *exchange, const struct redis_batch *batch,
                           struct error *err)
 {
-    AUTO_FREE size_t *next = calloc(exchange->leg_count + 1, sizeof(*next));
-
-    if (next == NULL)
-        return error_no_memory(err);
-    for (size_t i = 0; i < exchange->finished->count; i++) {
-        size_t leg = exchange->leg_of[i];
+    for (size_t i = 0; i < exchange->finished->count; i++)
         exchange->verdicts[i] = TH_E_UNAVAILABLE;
-        if (leg != NO_LEG &&
-            !read_verdict(&batch->items[leg], next[leg]++, &exchange->verdicts[i], err))
+    for (size_t i = 0; i < exchange->leg_count; i++)
+        if (!read_verdicts_of(exchange, &exchange->legs[i], &batch->items[i], err))
             return false;
-    }
     return true;
 }
 
@@ -340,7 +346,9 @@ static bool make_room(struct exchange *exchange, struct error *err)
 
     exchange->legs = calloc(settlements + shares + 1, sizeof(*exchange->legs));
     exchange->leg_of = calloc(settlements + 1, sizeof(*exchange->leg_of));
-    return (exchange->legs != NULL && exchange->leg_of != NULL) || error_no_memory(err);
+    exchange->order = calloc(settlements + 1, sizeof(*exchange->order));
+    return (exchange->legs != NULL && exchange->leg_of != NULL && exchange->order != NULL) ||
+           error_no_memory(err);
 }
 
 static bool run_exchange(struct exchange *exchange, struct error *err)
@@ -350,6 +358,7 @@ static bool run_exchange(struct exchange *exchange, struct error *err)
     if (!make_room(exchange, err) || !prepare(exchange, err))
         return false;
     divide(exchange);
+    sort_by_leg(exchange);
     return ask(exchange, &batch, err) && hear(exchange, &batch, err);
 }
 

@@ -16,6 +16,10 @@
 
 #define FIELDS 3 /* id, lease, record */
 
+/* Cursors: see scripts/held.lua. */
+#define BEGIN "b0"
+#define OVER  "0"
+
 static bool read_job(const char *queue, redisReply *const *fields, struct job_list *jobs_out,
                      struct error *err)
 {
@@ -33,7 +37,7 @@ static bool read_job(const char *queue, redisReply *const *fields, struct job_li
     return true;
 }
 
-/* One part; the cursor is that of the next one, "0" behind the last. */
+/* One part; the cursor is that of the next one, OVER behind the last. */
 static bool read_part(struct redis *redis, const char *queue, const char *pool, char cursor[24],
                       struct job_list *jobs_out, struct error *err)
 {
@@ -47,7 +51,7 @@ static bool read_part(struct redis *redis, const char *queue, const char *pool, 
     if (!redis_run(redis, &batch, err))
         return false;
     const redisReply *reply = batch.items[0].reply;
-    snprintf(cursor, 24, "%s", reply->elements > 0 ? reply->element[0]->str : "0");
+    snprintf(cursor, 24, "%s", reply->elements > 0 ? reply->element[0]->str : OVER);
     for (size_t i = 1; i + FIELDS <= reply->elements; i += FIELDS)
         if (!read_job(queue, &reply->element[i], jobs_out, err))
             return false;
@@ -58,12 +62,12 @@ static bool read_queue(struct redis *redis, const char *queue, const char *pool,
                        struct job_list *jobs_out, struct error *err)
 {
     const char *name = arena_text(&jobs_out->arena, queue);
-    char cursor[24] = "0";
+    char cursor[24] = BEGIN;
 
     do {
         if (!read_part(redis, name, pool, cursor, jobs_out, err))
             return false;
-    } while (strcmp(cursor, "0") != 0);
+    } while (strcmp(cursor, OVER) != 0);
     return true;
 }
 

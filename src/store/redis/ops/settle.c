@@ -1,5 +1,5 @@
 /*
- * settle.c - what became of a job, in words for a script.
+ * settle.c - what became of jobs, in words for a script.
  */
 #include "store/redis/ops/settle.h"
 
@@ -9,11 +9,16 @@
 #include "store/redis/codec/record.h"
 #include "store/redis/net/cluster.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define WORD_MAX     ((size_t)1 << 30)
-#define KEY_MAX      512
-#define PLAIN_FORGET "F"
+#define WORD_MAX ((size_t)1 << 30)
+#define KEY_MAX  512
+
+/* What they begin with: settle_all() reads them. */
+#define SINGLE "S"
+#define FORGET "F"
+#define KEEP   "K"
 
 /* In the order that settlement_unpack() expects. */
 #define SETTLEMENT_FIELDS 28
@@ -117,22 +122,130 @@ static void pack_all(const struct redis *redis, struct buffer *out,
     pack_progress(out, settlement);
 }
 
-void redis_settle_words(const struct redis *redis, struct redis_command *command,
-                        const struct settlement *settlement, usec_t now, struct buffer *scratch)
+static void add_scratch(struct redis_command *command, const struct buffer *scratch)
 {
-    char expected[1 + sizeof(settlement->token.bytes)];
-
-    expected[0] = 'p';
-    memcpy(expected + 1, settlement->token.bytes, sizeof(settlement->token.bytes));
-    redis_command_uuid(command, &settlement->job);
-    redis_command_bytes(command, expected, sizeof(expected));
-    buffer_clear(scratch);
-    if (!is_plain(settlement))
-        pack_all(redis, scratch, settlement, now);
-    else if (settlement->forget)
-        buffer_text(scratch, PLAIN_FORGET);
-    else
-        redis_record_plain_end(scratch, settlement, now);
     redis_command_bytes(command, scratch->data, scratch->length);
     command->words.failed = command->words.failed || scratch->failed;
+}
+
+static void add_single(const struct redis *redis, struct redis_command *command,
+                       const struct settlement *settlement, usec_t now, struct buffer *scratch)
+{
+    redis_command_text(command, SINGLE);
+    redis_command_uuid(command, &settlement->job);
+    redis_command_bytes(command, settlement->token.bytes, sizeof(settlement->token.bytes));
+    buffer_clear(scratch);
+    pack_all(redis, scratch, settlement, now);
+    add_scratch(command, scratch);
+}
+
+/* ---- plain acks of one batch, together ---- */
+
+/* Where a settlement stands in its batch. */
+struct indexed {
+    uint32_t index;
+    size_t number;
+};
+
+static uint32_t index_of(const struct settlement *settlement)
+{
+    uint32_t index = 0;
+
+    for (size_t i = sizeof(struct batch_token); i < sizeof(settlement->token.bytes); i++)
+        index = index << 8 | settlement->token.bytes[i];
+    return index;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const struct indexed *first = a, *second = b;
+
+    if (first->index != second->index)
+        return first->index < second->index ? -1 : 1;
+    return first->number < second->number ? -1 : 1;
+}
+
+static bool is_alike(const struct settlement *a, const struct settlement *b)
+{
+    return is_plain(b) && a->forget == b->forget &&
+           memcmp(a->token.bytes, b->token.bytes, sizeof(struct batch_token)) == 0;
+}
+
+/* How many of one batch follow each other; 0 when the first is no plain ack. */
+static size_t count_alike(const struct settlement *settlements, const size_t *numbers, size_t count)
+{
+    const struct settlement *first = &settlements[numbers[0]];
+    size_t alike = is_plain(first);
+
+    while (alike > 0 && alike < count && is_alike(first, &settlements[numbers[alike]]))
+        alike++;
+    return alike;
+}
+
+/* Workers do not finish jobs quite in the order in which they were reserved. Without memory for it
+ * there are more runs, that is all. */
+static void sort_by_index(const struct settlement *settlements, size_t *numbers, size_t count)
+{
+    AUTO_FREE struct indexed *sorted = calloc(count, sizeof(*sorted));
+
+    for (size_t i = 0; sorted != NULL && i < count; i++)
+        sorted[i] = (struct indexed){index_of(&settlements[numbers[i]]), numbers[i]};
+    if (sorted == NULL)
+        return;
+    qsort(sorted, count, sizeof(*sorted), by_index);
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = sorted[i].number;
+}
+
+static size_t run_length(const struct settlement *settlements, const size_t *numbers, size_t count)
+{
+    const uint32_t first = index_of(&settlements[numbers[0]]);
+    size_t length = 1;
+
+    while (length < count && index_of(&settlements[numbers[length]]) == first + length)
+        length++;
+    return length;
+}
+
+static void add_run(struct redis_command *command, const struct settlement *settlements,
+                    const size_t *numbers, size_t count, usec_t now, struct buffer *scratch)
+{
+    const struct settlement *first = &settlements[numbers[0]];
+
+    redis_command_text(command, first->forget ? FORGET : KEEP);
+    redis_command_int(command, (int64_t)count);
+    redis_command_bytes(command, first->token.bytes, sizeof(struct batch_token));
+    redis_command_int(command, index_of(first));
+    for (size_t i = 0; i < count; i++)
+        redis_command_uuid(command, &settlements[numbers[i]].job);
+    for (size_t i = 0; !first->forget && i < count; i++) {
+        buffer_clear(scratch);
+        redis_record_plain_end(scratch, &settlements[numbers[i]], now);
+        add_scratch(command, scratch);
+    }
+}
+
+static void add_alike(struct redis_command *command, const struct settlement *settlements,
+                      size_t *numbers, size_t count, usec_t now, struct buffer *scratch)
+{
+    sort_by_index(settlements, numbers, count);
+    for (size_t i = 0, length; i < count; i += length) {
+        length = run_length(settlements, numbers + i, count - i);
+        add_run(command, settlements, numbers + i, length, now, scratch);
+    }
+}
+
+void redis_settle_words(const struct redis *redis, struct redis_command *command,
+                        const struct settlement *settlements, size_t *numbers, size_t count,
+                        usec_t now)
+{
+    CLEANUP(buffer_done) struct buffer scratch = BUFFER(WORD_MAX);
+
+    for (size_t i = 0, alike; i<count; i += alike> 0 ? alike : 1) {
+        alike = count_alike(settlements, numbers + i, count - i);
+        if (alike > 0)
+            add_alike(command, settlements, numbers + i, alike, now, &scratch);
+        else
+            add_single(redis, command, &settlements[numbers[i]], now, &scratch);
+    }
 }

@@ -1,5 +1,5 @@
 /*
- * settle.h - a settlement as the three words that the scripts read: scripts/parts/settle.lua.
+ * settle.h - settlements as the words that the scripts read: scripts/parts/settle.lua.
  */
 #ifndef REDIS_SETTLE_H
 #define REDIS_SETTLE_H
@@ -9,8 +9,10 @@
 #include "store/redis/net/command.h"
 #include "store/redis/net/connection.h"
 
-/* `scratch` is emptied first; its memory serves the next one. */
+/* Those of one queue, which have these numbers among all. The numbers are put into the order in
+ * which the script answers; one job's settlements stay in theirs. */
 void redis_settle_words(const struct redis *redis, struct redis_command *command,
-                        const struct settlement *settlement, usec_t now, struct buffer *scratch);
+                        const struct settlement *settlements, size_t *numbers, size_t count,
+                        usec_t now);
 
 #endif

@@ -178,10 +178,8 @@ static bool reclaim_queue(struct redis *redis, const char *queue, usec_t now, si
 }
 
 /* Whether a lease may have run out: what the queue expects, or has forgotten to expect. */
-static bool may_have_expired(const redisReply *expected, const redisReply *leases, usec_t now)
+static bool may_have_expired(const redisReply *expected, usec_t now)
 {
-    if (leases == NULL || leases->integer == 0)
-        return false;
     return expected == NULL || redis_reply_int(expected) <= now;
 }
 
@@ -228,10 +226,12 @@ static bool tell_damage(struct redis *redis, const char *queue, struct error *er
 bool redis_reclaim(struct store *store, usec_t now, size_t limit, size_t *moved_out,
                    struct error *err)
 {
-    enum { EXPECTED, LEASES, BLOCKED, NEWS, LOOKS };
+    enum { EXPECTED, LEASES, BATCHES, IDS, BLOCKED, NEWS, LOOKS };
     static const struct look looks[LOOKS] = {
         [EXPECTED] = {"HGET", "state", "next_expiry", NULL},
         [LEASES] = {"HLEN", "lease", NULL, NULL},
+        [BATCHES] = {"HLEN", "batch", NULL, NULL},
+        [IDS] = {"HLEN", "batch_ids", NULL, NULL},
         [BLOCKED] = {"ZCARD", "blocked", NULL, NULL},
         [NEWS] = {"LLEN", "damage_news", NULL, NULL},
     };
@@ -245,7 +245,9 @@ bool redis_reclaim(struct store *store, usec_t now, size_t limit, size_t *moved_
     for (size_t i = 0; i < redis->queues.count && *moved_out < limit; i++) {
         const struct redis_command *seen = &batch.items[i * LOOKS];
         const char *queue = redis->queues.items[i];
-        if (may_have_expired(seen[EXPECTED].reply, seen[LEASES].reply, now) &&
+        const bool has_leases =
+            has_any(&seen[LEASES]) || has_any(&seen[BATCHES]) || has_any(&seen[IDS]);
+        if (has_leases && may_have_expired(seen[EXPECTED].reply, now) &&
             !reclaim_queue(redis, queue, now, limit, moved_out, err))
             return false;
         if ((has_any(&seen[BLOCKED]) && !unblock(redis, queue, now, err)) ||

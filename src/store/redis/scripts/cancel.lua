@@ -2,7 +2,7 @@
 -- A waiting job is cancelled; a running one is asked to stop.
 --
 -- KEYS: base and state of the queue. ARGV: now, ids. Answers a verdict for each.
--- parts: base damage record place standing ending twins
+-- parts: base damage record place batch standing ending twins
 
 local q = queue_of(KEYS[1])
 local now = ARGV[1]
@@ -18,7 +18,7 @@ local function cancel(id)
         if j.cancel_requested_at == '0' then
             j.cancel_requested_at = text_of(tonumber(now))
         end
-        j.plain = false
+        j.mode = 't'
         lease_write(q, j)
         return OK
     end

@@ -7,7 +7,7 @@
 -- outside, end of its idempotency record.
 -- Answers 'ok' and for each job its state, or 'e' (existed) or 'u' (updated) with state and id; or
 -- 'conflict', the number of the job, the state and the type of its twin; or 'late' for a slot.
--- parts: base damage record place standing ending twins elsewhere arrival
+-- parts: base damage record place batch standing ending twins elsewhere arrival
 
 local FIRST, WORDS = 7, 6 -- where the jobs start in ARGV, and how many words each has
 

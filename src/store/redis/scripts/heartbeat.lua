@@ -5,7 +5,7 @@
 -- leases, six for each: id, token, worker or 0, percent or -1, text, output. Text and output begin with '=' when they are there.
 -- Answers one character for each: its verdict, or when it was extended 'k' if it is asked to cancel, 'w' if
 -- somebody watches it, 'b' if both.
--- parts: base damage record place standing expiry
+-- parts: base damage record place batch standing expiry
 
 local q = queue_of(KEYS[1])
 local now, over, expires = ARGV[1], over_at(ARGV[1], ARGV[2]), ARGV[3]
@@ -43,7 +43,7 @@ local function beat(at)
     if lease then
         lease_read(j, lease)
     else
-        j = standing(q, id)
+        j = standing(q, id, token)
     end
     local verdict = verdict_on(j, token)
     if verdict ~= OK then
@@ -55,7 +55,7 @@ local function beat(at)
     end
     if percent ~= '-1' or output ~= '' then
         tell(id, percent, text, output)
-        j.plain = false
+        j.mode = 't'
     end
     lease_write(q, j)
     local until_ = is_anybody_there and call('HGET', q.watch, id)

@@ -11,7 +11,7 @@ for _, set in ipairs({'scheduled', 'ready', 'aside_due', 'blocked', 'retry', 'do
         return CONFLICT
     end
 end
-if call('HLEN', q.lease) > 0 then
+if call('HLEN', q.lease) > 0 or call('HLEN', q.batch) > 0 then
     return CONFLICT
 end
 local totals = call('HMGET', q.state, 'done_total', 'failed_total')

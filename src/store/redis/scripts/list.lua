@@ -10,7 +10,7 @@
 -- of the error, each with '=' before it, or nothing.
 -- Answers the position up to which it has looked, or nothing when that was all; how many it has looked at; then the
 -- positions of those that fit.
--- parts: base record place
+-- parts: base record place batch
 
 local PAGE = 500
 local NO_SEQ = string.rep('0', 16)
@@ -94,17 +94,26 @@ local function from_ended(set)
     end
 end
 
--- Few run at a time: they are sorted.
 local function from_leases()
-    local all, leases = {}, call('HGETALL', q.lease)
-    for i = 1, #leases, 2 do
-        local j = {}
-        lease_read(j, leases[i + 1])
-        local place = moment(j.started_at) .. NO_SEQ .. leases[i]
+    local all, leases, batches = {}, call('HGETALL', q.lease), call('HKEYS', q.batch)
+    local function add(id, started_at)
+        local place = moment(started_at) .. NO_SEQ .. id
         if place >= low and (high == '' or place < high) then
             all[#all + 1] = place
         end
     end
+    for i = 1, #leases, 2 do
+        local j = {}
+        lease_read(j, leases[i + 1])
+        add(leases[i], j.started_at)
+    end
+    for _, name in ipairs(batches) do
+        local b = batch.load(q, name)
+        if b then
+            batch.each_open(b, function(id) add(id, b.started_at) end)
+        end
+    end
+    -- Few run at a time: they are sorted.
     table.sort(all, function(a, b) return is_upward and a < b or not is_upward and a > b end)
     local at = 1
     return function(after, count)

@@ -6,7 +6,7 @@
 local TYPES = {
     job = 'hash', payload = 'hash', ids = 'zset', ready = 'zset', scheduled = 'zset', blocked = 'zset',
     aside = 'hash', aside_place = 'zset', aside_age = 'zset', aside_due = 'zset',
-    retry = 'zset', lease = 'hash', ended = 'hash', done = 'zset', dead = 'zset', cancelled = 'zset',
+    retry = 'zset', lease = 'hash', batch = 'hash', batch_ids = 'hash', ended = 'hash', done = 'zset', dead = 'zset', cancelled = 'zset',
     failed = 'zset', keyed = 'hash', idempotency = 'hash', idempotency_expiry = 'zset',
     idempotency_ids = 'zset', cron = 'hash', state = 'hash', damaged = 'hash', damage_news = 'list',
     queues = 'set', pool = 'hash', beat = 'zset',

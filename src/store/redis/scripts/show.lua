@@ -4,7 +4,7 @@
 -- KEYS: base and state of the queue. ARGV: how much ('all', or 'brief' for no payload, runs and output), ids.
 -- Answers eight for each job that is there: id, state, record, lease, end, detail, runs, and of one that is
 -- aside why, since when and the error.
--- parts: base record place standing
+-- parts: base record place batch standing
 
 local q = queue_of(KEYS[1])
 local all = ARGV[1] == 'all'
@@ -27,7 +27,7 @@ for i = 2, #ARGV do
         end
         local n = #answer
         answer[n + 1], answer[n + 2], answer[n + 3] = id, j.state, record
-        answer[n + 4] = call('HGET', q.lease, id) or ''
+        answer[n + 4] = j.state == RUNNING and (call('HGET', q.lease, id) or lease_text(j)) or ''
         answer[n + 5] = call('HGET', q.ended, id) or ''
         answer[n + 6] = read_from('HGETALL', q.detail .. id)
         answer[n + 7] = all and read_from('LRANGE', q.runs .. id, 0, -1) or {}

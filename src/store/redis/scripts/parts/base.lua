@@ -33,7 +33,8 @@ local function queue_of(base)
         base = base, name = name, bell = prefix .. ':bell', queues = prefix .. ':queues',
         state = base .. 'state', job = base .. 'job', payload = base .. 'payload', ids = base .. 'ids',
         ready = base .. 'ready', scheduled = base .. 'scheduled', blocked = base .. 'blocked',
-        retry = base .. 'retry', lease = base .. 'lease',
+        retry = base .. 'retry', lease = base .. 'lease', batch = base .. 'batch', batch_ids = base .. 'batch_ids',
+        batches = {}, -- those that were read
         aside = base .. 'aside', aside_place = base .. 'aside_place', aside_age = base .. 'aside_age',
         aside_due = base .. 'aside_due',
         ended = base .. 'ended', done = base .. 'done', dead = base .. 'dead',

@@ -31,16 +31,6 @@ local function ending_write(q, j, state, by, run, merged_into, now)
     tell_reader(q, j.id, state)
 end
 
--- All that a job has which never had a key, failed, or said anything while it ran.
-local function forget_plain(q, ids)
-    each_2000('HDEL', q.job, ids)
-    each_2000('ZREM', q.ids, ids)
-    -- What most queues have none of is not looked for in them, a thousand times.
-    if call('HLEN', q.payload) > 0 then
-        each_2000('HDEL', q.payload, ids)
-    end
-end
-
 -- Everything but the records of idempotency keys, which have an end of their own.
 local function forget(q, ids)
     local keys = {}
@@ -52,7 +42,12 @@ local function forget(q, ids)
         call('UNLINK', unpack(keys, first, math.min(first + 1999, #keys)))
     end
     each_2000('HDEL', q.ended, ids)
-    forget_plain(q, ids)
+    each_2000('HDEL', q.job, ids)
+    each_2000('ZREM', q.ids, ids)
+    -- What most queues have none of is not looked for in them, a thousand times.
+    if call('HLEN', q.payload) > 0 then
+        each_2000('HDEL', q.payload, ids)
+    end
     if call('ZCARD', q.failed) > 0 then
         each_2000('ZREM', q.failed, ids)
     end

@@ -1,15 +1,19 @@
 -- A running job leaves its lease: it ends, or waits again. The lease goes last: a script that fails before has
 -- changed nothing that cannot be done again.
 
-local function lease_drop(q, id)
-    call('HDEL', q.lease, id)
+local function lease_drop(q, j)
+    if j.batch then
+        batch.close(q, j.batch, j.place)
+    else
+        call('HDEL', q.lease, j.id)
+    end
     q.left = true
 end
 
 local function leaving_end(q, j, state, by, run, now)
     ending_write(q, j, state, by, run, nil, tonumber(now))
     twins_running_ended(q, j, now)
-    lease_drop(q, j.id)
+    lease_drop(q, j)
 end
 
 local function leaving_return(q, j, state, now)
@@ -20,7 +24,7 @@ local function leaving_return(q, j, state, now)
     end
     job_write(q, j)
     place_add(q, j)
-    lease_drop(q, j.id)
+    lease_drop(q, j)
 end
 
 -- The newest ten executions:

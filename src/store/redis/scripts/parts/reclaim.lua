@@ -1,14 +1,9 @@
 -- Leases that ran out, whoever held them.
 
 -- Ready again at its old place with one stall more; or cancelled, if that was asked for.
-local function take_back(q, id, now)
-    local j = standing(q, id)
-    if not j or j.state ~= RUNNING then
-        lease_drop(q, id)
-        return
-    end
+local function take_back(q, j, now)
     if j.damaged_lease then
-        note_damage(q, 'lease', id, j.damaged_lease)
+        note_damage(q, 'lease', j.id, j.damaged_lease)
         j.started_at = now
     end
     record_run(q, j, {outcome = '6', worker = j.worker, started_at = j.started_at,

@@ -10,7 +10,8 @@
 --          CANCEL_REQUESTED_AT MERGED_INTO POOL
 --
 -- MODE is p for plain jobs (no key, never ran, nothing counted) and t for all others; P and T have
--- their payload in a hash of its own, because it is long. What is absent is 0 or empty.
+-- their payload in a hash of its own, because it is long. A lease has the mode of a plain job until there are
+-- traces of its execution; all others have t. What is absent is 0 or empty.
 
 local JOB = '^(%a) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d) (%d+)'
     .. ' (%d+) (%d+) ()'
@@ -76,7 +77,7 @@ end
 -- One that cannot be read has run out, unless it still says when it will.
 local function lease_guess(j, lease)
     local expires = sub(lease, 22, 39)
-    j.damaged_lease, j.plain = lease, false
+    j.damaged_lease, j.mode = lease, 't'
     j.expires_at = is_moment(expires) and expires or '0'
     j.executions = text_of((j.executions or 0) + 1)
     j.started_at, j.worker, j.cancel_requested_at, j.pool = '0', '0', '0', ''
@@ -85,7 +86,7 @@ end
 local function lease_read(j, lease)
     local expires, executions, started_at, worker, cancel_requested_at, pool = match(lease, LEASE, 22)
     j.state = RUNNING
-    j.plain = sub(lease, 1, 1) == 'p'
+    j.mode = match(lease, '^[pP]') or 't'
     j.token = sub(lease, 2, 21)
     if not is_moment(expires) then
         return lease_guess(j, lease)
@@ -94,10 +95,9 @@ local function lease_read(j, lease)
         executions, started_at, worker, cancel_requested_at, pool
 end
 
-local function lease_write(q, j)
-    call('HSET', q.lease, j.id, table.concat({(j.plain and 'p' or 't') .. j.token
-        .. moment(j.expires_at), j.executions, j.started_at, j.worker, j.cancel_requested_at,
-        j.pool}, ' '))
+local function lease_text(j)
+    return table.concat({j.mode .. j.token .. moment(j.expires_at), j.executions, j.started_at, j.worker,
+        j.cancel_requested_at, j.pool}, ' ')
 end
 
 -- How far its execution is, in percent, and a word about it or nothing.

@@ -3,8 +3,7 @@
 -- A settlement is told in one of three ways: the end record that an ack of a plain job leaves; 'F' for
 -- such an ack when nothing is kept; or a packed list of all there is to say.
 
-local byte, find = string.byte, string.find
-local PLAIN_END, PLAIN_FORGET = byte(DONE), byte('F')
+local find = string.find
 local OUTCOME_OF = {['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5', ['6'] = '3'}
 
 local function settlement_unpack(told)
@@ -142,7 +141,7 @@ local function carry_out(q, j, s, now)
 end
 
 local function settle(q, id, token, told, now)
-    local j = standing(q, id)
+    local j = standing(q, id, token)
     if not j then
         return NOT_FOUND
     end
@@ -168,16 +167,23 @@ local function settle(q, id, token, told, now)
     return OK
 end
 
--- The short way: acks of plain jobs whose lease is as expected, written together.
-local function settle_plain_all(q, plain, now)
+-- The short way: acks of plain jobs whose lease is as expected, written together. Leases go last.
+local function plain_none()
+    return {ids = {}, ends = {}, done = {}, forgotten = {}, outside = {}, leased = {}, batches = {}}
+end
+
+local function settle_plain_all(q, plain)
     if #plain.ids == 0 then
         return
     end
     each_2000('HSET', q.ended, plain.ends)
     each_2000('ZADD', q.done, plain.done)
-    each_2000('HDEL', q.lease, plain.ids)
-    if #plain.forgotten > 0 then
-        forget_plain(q, plain.forgotten)
+    each_2000('HDEL', q.job, plain.forgotten)
+    each_2000('ZREM', q.ids, plain.forgotten)
+    each_2000('HDEL', q.payload, plain.outside)
+    each_2000('HDEL', q.lease, plain.leased)
+    for b in pairs(plain.batches) do
+        batch.write(q, b)
     end
     q.left = true
     q.done_count = (q.done_count or 0) + #plain.ids
@@ -186,63 +192,119 @@ local function settle_plain_all(q, plain, now)
     end
 end
 
-local function plain_none()
-    return {ids = {}, ends = {}, done = {}, forgotten = {}}
+-- A run is acks of plain jobs whose tokens follow each other: 'F' when they are forgotten or 'K', how many, the batch
+-- token, the index of the first, the ids; then, unless they are forgotten, the end of each.
+local function run_read(at)
+    local keeps, count = ARGV[at] == 'K', tonumber(ARGV[at + 1])
+    return {keeps = keeps, count = count, name = ARGV[at + 2], index = tonumber(ARGV[at + 3]), first = at + 4,
+        behind = at + 4 + (keeps and 2 or 1) * count}
 end
 
-local function plain_add(plain, id, told, now)
+local function plain_add(plain, run, i, score)
+    local id = ARGV[run.first + i - 1]
     plain.ids[#plain.ids + 1] = id
-    if told == 'F' then
+    if not run.keeps then
         plain.forgotten[#plain.forgotten + 1] = id
         return
     end
     local ends, done = plain.ends, plain.done
-    ends[#ends + 1] = id
-    ends[#ends + 1] = told
-    done[#done + 1] = now
-    done[#done + 1] = id
+    local n = #done
+    ends[n + 1], ends[n + 2] = id, ARGV[run.first + run.count + i - 1]
+    done[n + 1], done[n + 2] = score, id
 end
 
--- Settlements are threes of id, 'p' and token, told; from ARGV[first] on.
-local function settle_all(q, first, count, now)
-    local ids, verdicts, seen, plain = {}, {}, {}, plain_none()
-    if count == 0 then
-        return ''
+-- Answers the numbers of those that are not in their batch.
+local function settle_in_batch(run, b, plain, score)
+    local rest = {}
+    local place = b and run.index - b.first + 1
+    local is_whole = b and batch.holds_all(b, place, run.count, table.concat(ARGV, '', run.first, run.first + run.count - 1))
+    for i = 1, run.count do
+        if is_whole or b and batch.holds(b, place + i - 1, ARGV[run.first + i - 1]) then
+            batch.clear(b, place + i - 1)
+            plain_add(plain, run, i, score)
+        else
+            rest[#rest + 1] = i
+        end
     end
-    for i = 1, count do
-        ids[i] = ARGV[first + 3 * (i - 1)]
+    if #rest < run.count then
+        plain.batches[b] = true
     end
+    return rest
+end
+
+local function leases_of(q, run, rest)
     local leases = {}
-    for from = 1, count, 2000 do
-        local part = call('HMGET', q.lease, unpack(ids, from, math.min(from + 1999, count)))
-        for i, lease in ipairs(part) do
+    for from = 1, #rest, 2000 do
+        local ids = {}
+        for i = from, math.min(from + 1999, #rest) do
+            ids[#ids + 1] = ARGV[run.first + rest[i] - 1]
+        end
+        for i, lease in ipairs(call('HMGET', q.lease, unpack(ids))) do
             leases[from + i - 1] = lease
         end
     end
-    local score = text_of(tonumber(now))
-    for i = 1, count do
-        local at = first + 3 * (i - 1)
-        local id, expected, told = ids[i], ARGV[at + 1], ARGV[at + 2]
-        local lease = leases[i]
-        -- Comparing in place makes no strings: this is done for nearly every job.
-        local way = byte(told)
-        if (way == PLAIN_END or way == PLAIN_FORGET) and lease and not seen[id]
-            and find(lease, expected, 1, true) == 1 and sub(lease, 22, 39) > now then
-            plain_add(plain, id, told, score)
-            verdicts[i] = OK
+    return leases
+end
+
+-- Whether a lease is this one, holds, and has left no traces.
+local function is_plain_lease(lease, token, now)
+    return lease and find(lease, '^[pP]') and find(lease, token, 2, true) == 2 and sub(lease, 22, 39) > now
+end
+
+-- Answers a verdict for each, and what is to be written yet.
+local function settle_run(q, run, plain, seen, now)
+    local b, score, verdicts = batch.load(q, run.name), text_of(tonumber(now)), {}
+    local rest = settle_in_batch(run, b and b.expires_at > now and b, plain, score)
+    if #rest == 0 then
+        return string.rep(OK, run.count), plain
+    end
+    for i = 1, run.count do
+        verdicts[i] = OK
+    end
+    local leases = leases_of(q, run, rest)
+    for n, i in ipairs(rest) do
+        local id, token = ARGV[run.first + i - 1], run.name .. struct.pack('>I4', run.index + i - 1)
+        if not seen[id] and is_plain_lease(leases[n], token, now) then
+            plain_add(plain, run, i, score)
+            plain.leased[#plain.leased + 1] = id
+            if not run.keeps and sub(leases[n], 1, 1) == 'P' then
+                plain.outside[#plain.outside + 1] = id
+            end
         else
-            settle_plain_all(q, plain, now)
+            settle_plain_all(q, plain)
             plain = plain_none()
-            verdicts[i] = settle(q, id, sub(expected, 2), told, now)
+            verdicts[i] = settle(q, id, token, run.keeps and ARGV[run.first + run.count + i - 1] or 'F', now)
         end
         seen[id] = true
     end
-    settle_plain_all(q, plain, now)
+    return table.concat(verdicts), plain
+end
+
+-- So many settlements, from ARGV[at] on: runs, or 'S' with the id, the token, and all there is to say. Answers a
+-- verdict for each, and what is behind them.
+local function settle_all(q, at, count, now)
+    local verdicts, heard, seen, plain = {}, 0, {}, plain_none()
+    while heard < count do
+        local verdict
+        if ARGV[at] == 'S' then
+            settle_plain_all(q, plain)
+            plain = plain_none()
+            verdict = settle(q, ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], now)
+            at = at + 4
+        else
+            local run = run_read(at)
+            verdict, plain = settle_run(q, run, plain, seen, now)
+            at = run.behind
+        end
+        verdicts[#verdicts + 1] = verdict
+        heard = heard + #verdict
+    end
+    settle_plain_all(q, plain)
     if q.done_count then
         count_up(q, 'done_total', q.done_count)
     end
     if q.failed_count then
         count_up(q, 'failed_total', q.failed_count)
     end
-    return table.concat(verdicts)
+    return table.concat(verdicts), at
 end

@@ -16,9 +16,9 @@ local function search_place(q, j)
             cursor, pages = page[1], pages + 1
         until cursor == '0' or pages == SEARCH_MOST
     end
-    return SCHEDULED
 end
 
+-- Nil when it is in none of the places where it would wait.
 local function waiting_state(q, j)
     local record = call('HGET', q.aside, j.id)
     j.aside = record and aside_read(j.id, record)
@@ -26,7 +26,7 @@ local function waiting_state(q, j)
         return READY
     end
     if j.broken then
-        return search_place(q, j)
+        return nil
     end
     if call('ZSCORE', q.ready, ready_member(j)) then
         return READY
@@ -37,7 +37,6 @@ local function waiting_state(q, j)
             return state
         end
     end
-    return SCHEDULED
 end
 
 -- The sets still know when it ended, and how.
@@ -51,7 +50,8 @@ local function end_guess(q, j, ended)
     end
 end
 
-local function standing(q, id)
+-- Whoever knows the token of its lease says it, and is served sooner.
+local function standing(q, id, token)
     local record = call('HGET', q.job, id)
     if not record then
         return nil
@@ -63,6 +63,14 @@ local function standing(q, id)
         lease_read(j, lease)
         return j
     end
+    local b, place
+    if token then
+        b, place = batch.find(q, token, id)
+    end
+    if b then
+        batch.lend(j, b, place)
+        return j
+    end
     local ended = call('HGET', q.ended, id)
     if ended then
         if not end_read(j, ended) then
@@ -71,5 +79,19 @@ local function standing(q, id)
         return j
     end
     j.state = waiting_state(q, j)
+    if j.state then
+        return j
+    end
+    if j.broken or j.executions == '0' and j.key == '' then
+        b, place = batch.search(q, id)
+    end
+    if b then
+        batch.lend(j, b, place)
+        return j
+    end
+    j.state = j.broken and search_place(q, j)
+    if not j.state then
+        j.state, j.is_lost = SCHEDULED, true
+    end
     return j
 end

@@ -1,8 +1,6 @@
 -- The two jobs that may share a key: one that waits, one that runs. The hash `keyed` has their ids,
 -- the waiting one first; NO_ID stands for none. The rules are those of src/job/keyed.c.
 
-local NO_ID = string.rep('-', 36)
-
 local function twins_load(q, key)
     local pair = call('HGET', q.keyed, key)
     local waiting, running = NO_ID, NO_ID
