@@ -231,9 +231,9 @@ class Migrate(Case):
 
     def test_migrate_as_json(self):
         self.assertEqual(self.objects("migrate"),
-                         [{"version": NEWEST, "usable_from": 1, "created": True, "from": None}])
+                         [{"version": NEWEST, "usable_from": 4, "created": True, "from": None}])
         self.assertEqual(self.objects("migrate"),
-                         [{"version": NEWEST, "usable_from": 1, "created": False, "from": NEWEST}])
+                         [{"version": NEWEST, "usable_from": 4, "created": False, "from": NEWEST}])
 
     def test_a_file_of_the_first_version_is_upgraded_with_all_that_it_holds(self):
         schema = os.path.join(os.environ["TH_SOURCE_DIR"], "src/store/sqlite/schema")
