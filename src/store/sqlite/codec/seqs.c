@@ -4,7 +4,6 @@
 #include "store/sqlite/codec/seqs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define SEQ_SIZE 20 /* 19 digits, and what stands before them */
 
@@ -14,8 +13,9 @@ static char *write_one(char *at, int64_t seq)
     size_t count = 0;
 
     if (seq == 0) {
-        memcpy(at, "null", 4);
-        return at + 4;
+        for (const char *word = "null"; *word != '\0'; word++)
+            *at++ = *word;
+        return at;
     }
     for (; seq > 0; seq /= 10)
         digits[count++] = (char)('0' + seq % 10);
