@@ -143,17 +143,19 @@ static bool prune(struct reaping *reaping, struct error *err)
 bool reap_pass(struct store *store, const struct config *config, struct reap_rhythm *rhythm,
                usec_t *next_out, struct error *err)
 {
-    const usec_t start = clock_boot();
-    struct reaping reaping = {.store = store, .config = config, .until = start + rhythm->pass_time};
+    struct reaping reaping = {
+        .store = store, .config = config, .until = clock_boot() + rhythm->pass_time};
 
     if (!reclaim(&reaping, err) || !remove_silent_pools(&reaping, err) || !give_up(&reaping, err) ||
         !prune(&reaping, err))
         return false;
-    const usec_t since_last = rhythm->last_at == 0 ? 0 : start - rhythm->last_at;
+    /* From end to end: what this pass removed ended after the last one was over. */
+    const usec_t end = clock_boot();
+    const usec_t since_last = rhythm->last_at == 0 ? 0 : end - rhythm->last_at;
     const usec_t pause = reap_pause(reaping.pruned, since_last, (size_t)config->retention.done_max,
                                     config->pool.reaper_interval);
-    *next_out = clock_boot() + (reaping.has_left_any ? 0 : pause);
-    rhythm->last_at = start;
+    *next_out = end + (reaping.has_left_any ? 0 : pause);
+    rhythm->last_at = end;
     return true;
 }
 

@@ -13,7 +13,7 @@ struct retention_config;
 
 /* What one pass knows of the one before. */
 struct reap_rhythm {
-    usec_t last_at;   /* on clock_boot(); 0: there was none */
+    usec_t last_at;   /* on clock_boot(): its end; 0: there was none */
     usec_t pass_time; /* after this long a pass leaves the rest to the next one */
 };
 

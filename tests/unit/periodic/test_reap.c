@@ -172,6 +172,19 @@ START_TEST(a_pass_that_has_left_something_goes_on_at_once)
 }
 END_TEST
 
+/* A long pass that had to catch up made the next, which found little, look like an idle pool's. */
+START_TEST(the_time_of_a_pass_counted_as_time_in_which_jobs_had_ended)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    struct reap_rhythm rhythm = {.pass_time = S(1)};
+    struct error err;
+    usec_t next;
+
+    MUST(reap_pass(scene.store, &scene.config, &rhythm, &next, &err));
+    ck_assert_int_eq(rhythm.last_at, next - scene.config.pool.reaper_interval);
+}
+END_TEST
+
 Suite *reap_suite(void)
 {
     Suite *suite = suite_create("periodic/reap");
@@ -186,6 +199,7 @@ Suite *reap_suite(void)
     tcase_add_test(passes, ended_jobs_are_kept_as_retention_says);
     tcase_add_test(passes, a_pass_is_made_every_interval);
     tcase_add_test(passes, a_pass_that_has_left_something_goes_on_at_once);
+    tcase_add_test(passes, the_time_of_a_pass_counted_as_time_in_which_jobs_had_ended);
     tcase_set_timeout(passes, 60);
     suite_add_tcase(suite, retention);
     suite_add_tcase(suite, passes);
