@@ -19,6 +19,20 @@ struct lease_token lease_token_make(const struct batch_token *batch, uint32_t in
     return token;
 }
 
+uint32_t lease_token_index(const struct lease_token *token)
+{
+    uint32_t index = 0;
+
+    for (size_t i = sizeof(struct batch_token); i < sizeof token->bytes; i++)
+        index = index << 8 | token->bytes[i];
+    return index;
+}
+
+int lease_token_compare_batches(const struct lease_token *a, const struct lease_token *b)
+{
+    return memcmp(a->bytes, b->bytes, sizeof(struct batch_token));
+}
+
 /* Takes the same time wherever the first difference is: tokens also arrive from outside, and
  * how long a refusal takes must not tell how much of a guess was right. */
 bool lease_token_equal(const struct lease_token *a, const struct lease_token *b)

@@ -27,6 +27,10 @@ struct lease_token {
 #define LEASE_TOKEN_TEXT_SIZE 41
 
 struct lease_token lease_token_make(const struct batch_token *batch, uint32_t index);
+uint32_t lease_token_index(const struct lease_token *token);
+
+/* In the order of their batches; 0: they were given by one reserve. */
+int lease_token_compare_batches(const struct lease_token *a, const struct lease_token *b);
 bool lease_token_equal(const struct lease_token *a, const struct lease_token *b);
 const char *lease_token_format(const struct lease_token *token, char text[LEASE_TOKEN_TEXT_SIZE]);
 

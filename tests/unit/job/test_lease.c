@@ -30,6 +30,7 @@ START_TEST(a_token_is_its_batch_and_then_its_index)
     char text[LEASE_TOKEN_TEXT_SIZE];
 
     memset(text, '#', sizeof text);
+    ck_assert_uint_eq(lease_token_index(&token), tokens[_i].index);
     ck_assert_ptr_eq(lease_token_format(&token, text), text);
     ck_assert_str_eq(text, tokens[_i].text);
 }
@@ -40,6 +41,20 @@ START_TEST(a_token_equals_itself)
     struct lease_token a = lease_token_make(&batch, 7), b = lease_token_make(&batch, 7);
 
     ck_assert(lease_token_equal(&a, &b));
+}
+END_TEST
+
+START_TEST(tokens_of_one_reserve_have_one_batch)
+{
+    struct batch_token later = batch;
+    struct lease_token first = lease_token_make(&batch, 0), last = lease_token_make(&batch, 999);
+    struct lease_token other;
+
+    later.bytes[0]++;
+    other = lease_token_make(&later, 0);
+    ck_assert_int_eq(lease_token_compare_batches(&first, &last), 0);
+    ck_assert_int_lt(lease_token_compare_batches(&last, &other), 0);
+    ck_assert_int_gt(lease_token_compare_batches(&other, &last), 0);
 }
 END_TEST
 
@@ -226,6 +241,7 @@ Suite *lease_suite(void)
 
     tcase_add_loop_test(token, a_token_is_its_batch_and_then_its_index, 0, COUNT_OF(tokens));
     tcase_add_test(token, a_token_equals_itself);
+    tcase_add_test(token, tokens_of_one_reserve_have_one_batch);
     tcase_add_test(token, a_single_bit_makes_another_token);
     tcase_add_test(token, two_differences_do_not_cancel_out);
     suite_add_tcase(suite, token);

@@ -7,7 +7,6 @@
 #include "store/postgres/protocol.h"
 
 #include <assert.h>
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,17 +22,9 @@ static bool is_plain(const struct settlement *settlement)
            !settlement_tells(settlement);
 }
 
-static uint32_t number_of(const struct settlement *ack)
-{
-    uint32_t number;
-
-    memcpy(&number, ack->token.bytes + BATCH_TOKEN_SIZE, sizeof number);
-    return be32toh(number);
-}
-
 static bool is_batched(const struct settlement *ack)
 {
-    return pg_reserved_is_batched(ack->ref) && number_of(ack) <= INT32_MAX;
+    return pg_reserved_is_batched(ack->ref) && lease_token_index(&ack->token) <= INT32_MAX;
 }
 
 static int64_t seq_of(const struct settlement *ack)
@@ -59,7 +50,7 @@ static int compare_groups(const struct settlement *first, const struct settlemen
     if (order == 0)
         order = is_batched(first) - is_batched(second);
     if (order == 0 && is_batched(first))
-        order = memcmp(first->token.bytes, second->token.bytes, BATCH_TOKEN_SIZE);
+        order = lease_token_compare_batches(&first->token, &second->token);
     return order;
 }
 
@@ -74,7 +65,8 @@ static int compare(const void *a, const void *b)
         return order;
     if (!is_batched(first))
         return compare_seqs(a, b);
-    return (number_of(first) > number_of(second)) - (number_of(first) < number_of(second));
+    return (lease_token_index(&first->token) > lease_token_index(&second->token)) -
+           (lease_token_index(&first->token) < lease_token_index(&second->token));
 }
 
 static bool has_twice(const struct pg_plain_acks *acks)
@@ -91,7 +83,8 @@ static bool belongs(const struct pg_plain_acks *acks, const struct pg_ack_group 
     const struct settlement *first = acks->items[group->first];
 
     return compare_groups(first, ack) == 0 &&
-           (!is_batched(ack) || number_of(ack) - number_of(first) < GROUP_SPAN);
+           (!is_batched(ack) ||
+            lease_token_index(&ack->token) - lease_token_index(&first->token) < GROUP_SPAN);
 }
 
 static void make_groups(struct pg_plain_acks *acks)
@@ -155,12 +148,12 @@ static bool bind_groups(const struct pg_plain_acks *acks, struct pg_queue_names 
 static void add_mask(const struct pg_plain_acks *acks, const struct pg_ack_group *group,
                      struct pg_statement *call)
 {
-    const uint32_t low = number_of(acks->items[group->first]);
+    const uint32_t low = lease_token_index(&acks->items[group->first]->token);
     unsigned char bits[GROUP_SPAN / 8] = {0};
     size_t at = 0;
 
     for (size_t i = 0; i < group->count; i++) {
-        at = number_of(acks->items[group->first + i]) - low;
+        at = lease_token_index(&acks->items[group->first + i]->token) - low;
         bits[at / 8] |= (unsigned char)(0x80 >> at % 8);
     }
     pg_element_bits(call, bits, at + 1);
@@ -177,7 +170,7 @@ static void bind_batches(const struct pg_plain_acks *acks, struct pg_statement *
     }
     pg_statement_array(call, ARRAY_INT4);
     for (size_t i = 0; i < acks->group_count; i++)
-        pg_element_int4(call, (int)number_of(acks->items[acks->groups[i].first]));
+        pg_element_int4(call, (int)lease_token_index(&acks->items[acks->groups[i].first]->token));
     pg_statement_array(call, ARRAY_VARBIT);
     for (size_t i = 0; i < acks->group_count; i++) {
         if (is_batched(acks->items[acks->groups[i].first]))

@@ -10,7 +10,6 @@
 #include "store/redis/net/cluster.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define WORD_MAX ((size_t)1 << 30)
 #define KEY_MAX  512
@@ -147,15 +146,6 @@ struct indexed {
     size_t number;
 };
 
-static uint32_t index_of(const struct settlement *settlement)
-{
-    uint32_t index = 0;
-
-    for (size_t i = sizeof(struct batch_token); i < sizeof(settlement->token.bytes); i++)
-        index = index << 8 | settlement->token.bytes[i];
-    return index;
-}
-
 static int by_index(const void *a, const void *b)
 {
     const struct indexed *first = a, *second = b;
@@ -168,7 +158,7 @@ static int by_index(const void *a, const void *b)
 static bool is_alike(const struct settlement *a, const struct settlement *b)
 {
     return is_plain(b) && a->forget == b->forget &&
-           memcmp(a->token.bytes, b->token.bytes, sizeof(struct batch_token)) == 0;
+           lease_token_compare_batches(&a->token, &b->token) == 0;
 }
 
 /* How many of one batch follow each other; 0 when the first is no plain ack. */
@@ -189,7 +179,7 @@ static void sort_by_index(const struct settlement *settlements, size_t *numbers,
     AUTO_FREE struct indexed *sorted = calloc(count, sizeof(*sorted));
 
     for (size_t i = 0; sorted != NULL && i < count; i++)
-        sorted[i] = (struct indexed){index_of(&settlements[numbers[i]]), numbers[i]};
+        sorted[i] = (struct indexed){lease_token_index(&settlements[numbers[i]].token), numbers[i]};
     if (sorted == NULL)
         return;
     qsort(sorted, count, sizeof(*sorted), by_index);
@@ -199,10 +189,11 @@ static void sort_by_index(const struct settlement *settlements, size_t *numbers,
 
 static size_t run_length(const struct settlement *settlements, const size_t *numbers, size_t count)
 {
-    const uint32_t first = index_of(&settlements[numbers[0]]);
+    const uint32_t first = lease_token_index(&settlements[numbers[0]].token);
     size_t length = 1;
 
-    while (length < count && index_of(&settlements[numbers[length]]) == first + length)
+    while (length < count &&
+           lease_token_index(&settlements[numbers[length]].token) == first + length)
         length++;
     return length;
 }
@@ -215,7 +206,7 @@ static void add_run(struct redis_command *command, const struct settlement *sett
     redis_command_text(command, first->forget ? FORGET : KEEP);
     redis_command_int(command, (int64_t)count);
     redis_command_bytes(command, first->token.bytes, sizeof(struct batch_token));
-    redis_command_int(command, index_of(first));
+    redis_command_int(command, lease_token_index(&first->token));
     for (size_t i = 0; i < count; i++)
         redis_command_uuid(command, &settlements[numbers[i]].job);
     for (size_t i = 0; !first->forget && i < count; i++) {

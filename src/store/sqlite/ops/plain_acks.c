@@ -111,7 +111,7 @@ static bool gather(struct acking *acking, struct sqlite_batch *batch, size_t fro
     const bool is_over = lease_has_expired(batch->expires_at, acking->now);
 
     for (size_t i = from; i < acking->finished->count; i++) {
-        if (!sqlite_batch_is_same(&items[i].token, &items[from].token))
+        if (lease_token_compare_batches(&items[i].token, &items[from].token) != 0)
             continue;
         const size_t index = sqlite_batch_index(batch, &items[i].token);
         if (index == SQLITE_BATCH_NONE || acks_out[index])
@@ -172,8 +172,8 @@ static bool settle_token(struct acking *acking, size_t from, struct error *err)
             return false;
     }
     for (size_t i = from; i < acking->finished->count; i++)
-        acking->seen[i] =
-            acking->seen[i] || sqlite_batch_is_same(&items[i].token, &items[from].token);
+        acking->seen[i] = acking->seen[i] ||
+                          lease_token_compare_batches(&items[i].token, &items[from].token) == 0;
     return true;
 }
 

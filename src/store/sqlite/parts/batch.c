@@ -117,21 +117,9 @@ bool sqlite_batch_save(struct sqlite *sqlite, const struct sqlite_batch *batch, 
 
 /* ---- its leases ---- */
 
-bool sqlite_batch_is_same(const struct lease_token *a, const struct lease_token *b)
-{
-    return memcmp(a->bytes, b->bytes, sizeof(struct batch_token)) == 0;
-}
-
-static uint32_t index_of(const struct lease_token *token)
-{
-    const unsigned char *bytes = token->bytes + sizeof(struct batch_token);
-
-    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-}
-
 size_t sqlite_batch_index(const struct sqlite_batch *batch, const struct lease_token *token)
 {
-    const uint32_t index = index_of(token) - batch->first;
+    const uint32_t index = lease_token_index(token) - batch->first;
 
     return index < batch->count && batch->seqs[index] != 0 ? index : SQLITE_BATCH_NONE;
 }
@@ -172,7 +160,7 @@ static bool unpack_named(struct sqlite *sqlite, const struct lease_token **token
         if (!found)
             return true;
         for (size_t i = 0; i < count; i++) {
-            if (!tokens[i] || !sqlite_batch_is_same(tokens[i], tokens[0]))
+            if (!tokens[i] || lease_token_compare_batches(tokens[i], tokens[0]) != 0)
                 continue;
             const size_t index = sqlite_batch_index(&batch, tokens[i]);
             if (index != SQLITE_BATCH_NONE && !sqlite_batch_unpack(sqlite, &batch, index, err))
@@ -192,7 +180,7 @@ bool sqlite_batch_unpack_all(struct sqlite *sqlite, const struct lease_token **t
         if (!unpack_named(sqlite, tokens + i, count - i, err))
             return false;
         for (size_t j = count; j-- > i;)
-            if (tokens[j] && sqlite_batch_is_same(tokens[j], tokens[i]))
+            if (tokens[j] && lease_token_compare_batches(tokens[j], tokens[i]) == 0)
                 tokens[j] = NULL;
     }
     return true;

@@ -45,9 +45,6 @@ bool sqlite_batch_add(struct sqlite *sqlite, const struct sqlite_batch *batch,
 bool sqlite_batch_next(struct sqlite *sqlite, const struct lease_token *token,
                        struct sqlite_batch *batch, bool *found_out, struct error *err) MUST_CHECK;
 
-/* Whether a lease with the one token may be in a batch that has one with the other. */
-bool sqlite_batch_is_same(const struct lease_token *a, const struct lease_token *b);
-
 /* Of a token that begins as the batch's; SQLITE_BATCH_NONE: that lease is not in it. */
 size_t sqlite_batch_index(const struct sqlite_batch *batch, const struct lease_token *token);
 
