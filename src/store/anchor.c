@@ -16,7 +16,7 @@ void anchor_add_escaped(struct buffer *url, const char *text)
     for (; *text != '\0'; text++) {
         const unsigned char byte = (unsigned char)*text;
 
-        if (strchr("%?#&+", byte) != NULL || byte < 0x20 || byte == 0x7f)
+        if (strchr("%?#&+", byte) || byte < 0x20 || byte == 0x7f)
             buffer_printf(url, "%%%02X", byte);
         else
             buffer_char(url, *text);
@@ -40,14 +40,14 @@ static bool is_word(const char *value, size_t length, const char *word)
 static bool is_relative(const char *value, size_t length)
 {
     return length > 0 && value[0] != '/' && strncasecmp(value, "%2f", 3) != 0 &&
-           memchr(value, ':', length) == NULL && !is_word(value, length, "system");
+           !memchr(value, ':', length) && !is_word(value, length, "system");
 }
 
 /* NAME=VALUE, as it stands in the URL. */
 static void add_option(struct buffer *url, const char *option, size_t length, const char *folder)
 {
     const char *equals = memchr(option, '=', length);
-    const size_t name = equals != NULL ? (size_t)(equals - option) : length;
+    const size_t name = equals ? (size_t)(equals - option) : length;
     const char *value = option + name + (equals != NULL);
     size_t rest = length - (size_t)(value - option);
 
@@ -66,7 +66,7 @@ void anchor_url(const char *text, const char *folder, struct buffer *url)
     const size_t location = strcspn(text, "?");
     const char *rest = text + location;
 
-    if (folder == NULL) {
+    if (!folder) {
         buffer_text(url, text);
         return;
     }

@@ -13,7 +13,7 @@
 
 bool checks_open(const struct store *store, struct error *err)
 {
-    return store != NULL || error_set(err, TH_E_INVALID, "the store is closed");
+    return store || error_set(err, TH_E_INVALID, "the store is closed");
 }
 
 bool checks_queue(const char *queue, struct error *err)
@@ -23,7 +23,7 @@ bool checks_queue(const char *queue, struct error *err)
 
 bool checks_by(const char *by, struct error *err)
 {
-    return by == NULL ||
+    return !by ||
            (strlen(by) < STORE_BY_SIZE &&
             text_is_utf8((struct bytes){(const unsigned char *)by, strlen(by)})) ||
            error_set(err, TH_E_INVALID, "by: who it was is at most %d bytes of UTF-8",

@@ -65,7 +65,7 @@ void columns_reserved(struct columns *columns, struct job *job)
     job->idempotency_key = text(columns);
     job->payload = bytes(columns);
     job->defect = defect_of(job);
-    if (job->defect == NULL && encoding != JOB_JSON && encoding != JOB_RAW)
+    if (!job->defect && encoding != JOB_JSON && encoding != JOB_RAW)
         job->defect = DEFECT_ENCODING;
 }
 

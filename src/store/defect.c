@@ -9,7 +9,7 @@ const char *defect_of(const struct job *job)
 {
     if (uuid_is_nil(&job->id))
         return "the stored record is damaged: its id is not a UUID";
-    if (job->type == NULL || !job_name_is_valid(job->type))
+    if (!job->type || !job_name_is_valid(job->type))
         return "the stored record is damaged: its type is not a name";
     return NULL;
 }

@@ -70,15 +70,15 @@ struct job_cursor listing_cursor(const struct job_filter *filter, const struct j
 
 bool listing_is_picky(const struct job_filter *filter)
 {
-    return filter->type != NULL || filter->key != NULL || filter->error != NULL;
+    return filter->type || filter->key || filter->error;
 }
 
 bool listing_picks(const struct job_filter *filter, const char *type, const char *key,
                    const char *error)
 {
-    return (filter->type == NULL || text_equal(filter->type, type)) &&
-           (filter->key == NULL || (key != NULL && text_equal(filter->key, key))) &&
-           (filter->error == NULL || (error != NULL && strstr(error, filter->error) != NULL));
+    return (!filter->type || text_equal(filter->type, type)) &&
+           (!filter->key || (key && text_equal(filter->key, key))) &&
+           (!filter->error || (error && strstr(error, filter->error)));
 }
 
 bool listing_matches(const struct job_filter *filter, const struct job *job)
@@ -86,7 +86,7 @@ bool listing_matches(const struct job_filter *filter, const struct job *job)
     usec_t time = listing_time(filter, job);
 
     return (!filter->by_state || job->state == filter->state) &&
-           (filter->queue == NULL || text_equal(filter->queue, job->queue)) &&
+           (!filter->queue || text_equal(filter->queue, job->queue)) &&
            (filter->since == 0 || time >= filter->since) &&
            (filter->until == 0 || time < filter->until) &&
            listing_picks(filter, job->type, job->key, job->last_error);
@@ -132,7 +132,7 @@ struct listing_range listing_range_of(const struct job_filter *filter)
     };
 
     if (filter->until == 0)
-        memset(&range.high_id, 0xff, sizeof(range.high_id));
+        memset(&range.high_id, 0xff, sizeof range.high_id);
     if (filter->after.is_set)
         pass_over_seen(filter, &range);
     return range;
@@ -169,7 +169,7 @@ const char *listing_format_cursor(const struct job_cursor *cursor, char text[LIS
     size_t length = (size_t)snprintf(text, LISTING_CURSOR_SIZE, "%016" PRIx64 "%016" PRIx64,
                                      (uint64_t)cursor->at, (uint64_t)cursor->ref);
 
-    for (size_t i = 0; i < sizeof(cursor->id.bytes); i++, length += 2)
+    for (size_t i = 0; i < sizeof cursor->id.bytes; i++, length += 2)
         snprintf(text + length, LISTING_CURSOR_SIZE - length, "%02x", cursor->id.bytes[i]);
     return text;
 }
@@ -181,7 +181,7 @@ static bool read_hex(const char **text, size_t digits, uint64_t *value_out)
     *value_out = 0;
     for (size_t i = 0; i < digits; i++, (*text)++) {
         const char *digit = **text != '\0' ? strchr(hex, **text) : NULL;
-        if (digit == NULL)
+        if (!digit)
             return false;
         *value_out = *value_out << 4 | (uint64_t)(digit - hex);
     }
@@ -195,7 +195,7 @@ bool listing_parse_cursor(const char *text, struct job_cursor *cursor_out)
     if (!read_hex(&text, 16, &at) || !read_hex(&text, 16, &ref))
         return false;
     *cursor_out = (struct job_cursor){.is_set = true, .at = (usec_t)at, .ref = (int64_t)ref};
-    for (size_t i = 0; i < sizeof(cursor_out->id.bytes); i++) {
+    for (size_t i = 0; i < sizeof cursor_out->id.bytes; i++) {
         if (!read_hex(&text, 2, &byte))
             return false;
         cursor_out->id.bytes[i] = (unsigned char)byte;

@@ -12,7 +12,7 @@ static void *add_item(void **items, size_t count, size_t size)
 {
     if ((count & (count - 1)) == 0) {
         void *grown = realloc(*items, (count == 0 ? 1 : count * 2) * size);
-        if (grown == NULL)
+        if (!grown)
             return NULL;
         *items = grown;
     }
@@ -22,7 +22,7 @@ static void *add_item(void **items, size_t count, size_t size)
 struct pool *pool_list_add(struct pool_list *list)
 {
     void *items = list->items;
-    struct pool *pool = add_item(&items, list->count, sizeof(*pool));
+    struct pool *pool = add_item(&items, list->count, sizeof *pool);
 
     list->items = items;
     list->count += pool != NULL;
@@ -39,7 +39,7 @@ void pool_list_done(struct pool_list *list)
 struct queue_stats *queue_stats_list_add(struct queue_stats_list *list)
 {
     void *items = list->items;
-    struct queue_stats *stats = add_item(&items, list->count, sizeof(*stats));
+    struct queue_stats *stats = add_item(&items, list->count, sizeof *stats);
 
     list->items = items;
     list->count += stats != NULL;
@@ -49,7 +49,7 @@ struct queue_stats *queue_stats_list_add(struct queue_stats_list *list)
 struct aside_type *aside_list_add(struct aside_list *list)
 {
     void *items = list->items;
-    struct aside_type *type = add_item(&items, list->count, sizeof(*type));
+    struct aside_type *type = add_item(&items, list->count, sizeof *type);
 
     list->items = items;
     list->count += type != NULL;
@@ -72,13 +72,13 @@ void queue_stats_list_done(struct queue_stats_list *list)
 
 struct job_run *job_run_add(struct job *job, struct arena *arena)
 {
-    if (job->runs == NULL)
-        job->runs = arena_alloc(arena, JOB_RUNS_KEPT * sizeof(*job->runs));
-    if (job->runs == NULL)
+    if (!job->runs)
+        job->runs = arena_alloc(arena, JOB_RUNS_KEPT * sizeof *job->runs);
+    if (!job->runs)
         return NULL;
     if (job->run_count == JOB_RUNS_KEPT) {
         job->run_count--;
-        memmove(job->runs, job->runs + 1, job->run_count * sizeof(*job->runs));
+        memmove(job->runs, job->runs + 1, job->run_count * sizeof *job->runs);
     }
-    return memset(&job->runs[job->run_count++], 0, sizeof(*job->runs));
+    return memset(&job->runs[job->run_count++], 0, sizeof *job->runs);
 }

@@ -60,10 +60,10 @@ static void refuse_scheme(const struct store_url *url, struct error *err)
     const char *closest = closest_scheme(url->scheme);
 
     add_schemes(&known);
-    if (advice != NULL)
+    if (advice)
         error_set(err, TH_E_INVALID, "%s: there is no backend '%s': %s", url->shown, url->scheme,
                   advice);
-    else if (closest != NULL)
+    else if (closest)
         error_set(err, TH_E_INVALID, "%s: there is no backend '%s' (did you mean '%s'?)",
                   url->shown, url->scheme, closest);
     else
@@ -87,7 +87,7 @@ static const struct store_driver *understand(const char *text, const char *folde
     if (!url_parse(buffer_str(&plain), url_out, err))
         return NULL;
     const struct store_driver *driver = find_driver(url_out->scheme);
-    if (driver == NULL)
+    if (!driver)
         refuse_scheme(url_out, err);
     return driver;
 }
@@ -97,7 +97,7 @@ bool store_check_url(const char *url_text, const char *folder, struct error *err
     CLEANUP(url_done) struct store_url url = {0};
     const struct store_driver *driver = understand(url_text, folder, &url, err);
 
-    return driver != NULL && driver->check_url(&url, err);
+    return driver && driver->check_url(&url, err);
 }
 
 usec_t store_patience(const struct store_options *options)
@@ -108,7 +108,7 @@ usec_t store_patience(const struct store_options *options)
 
 const char *store_caller(const struct store_options *options)
 {
-    return options->caller != NULL ? options->caller : "taskharbor";
+    return options->caller ? options->caller : "taskharbor";
 }
 
 usec_t store_deadline(const struct store *store)
@@ -124,15 +124,15 @@ bool store_open(const char *url_text, const struct store_options *options, struc
     struct store *store = NULL;
 
     *store_out = NULL;
-    if (driver == NULL || !driver->open(&url, options, &store, err))
+    if (!driver || !driver->open(&url, options, &store, err))
         return false;
     store->deadline = store_patience(options);
     store->max_payload = options->max_payload != 0 ? options->max_payload : JOB_PAYLOAD_DEFAULT;
     store->batch_min = options->batch_min != 0 ? options->batch_min : BATCH_MIN;
     store->name = strdup(url.shown);
-    store->clock = options->clock != NULL ? options->clock : &store->own_clock;
+    store->clock = options->clock ? options->clock : &store->own_clock;
     store->is_clocked = options->clock != NULL;
-    if (store->name == NULL || !store_clock_measure(store, err)) {
+    if (!store->name || !store_clock_measure(store, err)) {
         bool named = store->name != NULL;
         store_close(&store);
         return named ? false : error_no_memory(err);
@@ -143,7 +143,7 @@ bool store_open(const char *url_text, const struct store_options *options, struc
 
 void store_close(struct store **store)
 {
-    if (*store != NULL)
+    if (*store)
         (*store)->driver->close(*store);
     *store = NULL;
 }
@@ -163,7 +163,7 @@ bool store_publish(struct store *store, const struct store_limits *limits, struc
 {
     if (!checks_open(store, err))
         return false;
-    return store->driver->publish == NULL || store->driver->publish(store, limits, err);
+    return !store->driver->publish || store->driver->publish(store, limits, err);
 }
 
 bool store_durability(struct store *store, char text[STORE_DURABILITY_SIZE], bool *is_safe_out,
@@ -173,8 +173,7 @@ bool store_durability(struct store *store, char text[STORE_DURABILITY_SIZE], boo
     *is_safe_out = true;
     if (!checks_open(store, err))
         return false;
-    return store->driver->durability == NULL ||
-           store->driver->durability(store, text, is_safe_out, err);
+    return !store->driver->durability || store->driver->durability(store, text, is_safe_out, err);
 }
 
 /* ---- checks ---- */
@@ -225,10 +224,10 @@ static bool check_settlement(const struct store *store, const struct settlement 
     if (!checks_queue(settlement->queue, err) || !checks_run_at(settlement->run_at, err) ||
         !check_aside(settlement, err))
         return false;
-    if (settlement->on_dead == NULL)
+    if (!settlement->on_dead)
         return true;
     /* A key could be refused by what is stored, and a dead job must always get its end. */
-    if (settlement->on_dead->key != NULL)
+    if (settlement->on_dead->key)
         return error_set(err, TH_E_INVALID, "on_dead: the job must not have a key");
     return check_job(store, settlement->on_dead, err) || error_prefix(err, "on_dead");
 }
@@ -320,7 +319,7 @@ bool store_heartbeat(struct store *store, const struct heartbeat *heartbeat, use
         !check_lease_for(heartbeat->lease_for, err))
         return false;
     longer.lease_for = lengthen(store, heartbeat->lease_for);
-    if (heartbeat->watched_out != NULL)
+    if (heartbeat->watched_out)
         *heartbeat->watched_out = false;
     return store->driver->heartbeat(store, &longer, now, answers_out, registered_out, err) &&
            follow(store);
@@ -451,5 +450,5 @@ bool store_wait(struct store *store, usec_t timeout, bool *rang_out, struct erro
 bool store_check_bell(struct store *store, struct error *err)
 {
     return checks_open(store, err) &&
-           (store->driver->check_bell == NULL || store->driver->check_bell(store, err));
+           (!store->driver->check_bell || store->driver->check_bell(store, err));
 }

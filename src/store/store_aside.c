@@ -7,7 +7,7 @@
 
 static bool check_type(const struct aside_type *type, struct error *err)
 {
-    return (job_name_is_valid(type->queue) && type->type != NULL && type->why != ASIDE_NONE) ||
+    return (job_name_is_valid(type->queue) && type->type && type->why != ASIDE_NONE) ||
            error_set(err, TH_E_INVALID, "what is aside has a queue, a type and a reason");
 }
 

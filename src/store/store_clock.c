@@ -12,7 +12,7 @@
 
 static bool is_local(const struct store *store)
 {
-    return store->driver->read_clock == NULL;
+    return !store->driver->read_clock;
 }
 
 /* Nothing to ask, nothing to wait for. */
@@ -25,7 +25,7 @@ static void note_wall_time(struct store *store, usec_t boot)
 
 bool store_read_clock(struct store *store, usec_t *now_out, struct error *err)
 {
-    if (store == NULL)
+    if (!store)
         return error_set(err, TH_E_INVALID, "the store is closed");
     if (!is_local(store))
         return store->driver->read_clock(store, now_out, err);

@@ -30,7 +30,7 @@ static int hex_digit(char c)
     static const char digits[] = "0123456789abcdef";
     const char *found = c == '\0' ? NULL : strchr(digits, c >= 'A' && c <= 'F' ? c + 32 : c);
 
-    return found == NULL ? -1 : (int)(found - digits);
+    return !found ? -1 : (int)(found - digits);
 }
 
 /* The byte that a %XX escape stands for; -1 when it is broken or NUL. */
@@ -68,7 +68,7 @@ static bool parse_option(struct span pair, struct store_url *url, struct error *
     struct url_option *option = &url->options[url->option_count];
     const char *equals = memchr(pair.start, '=', pair.length);
 
-    if (equals == NULL || equals == pair.start)
+    if (!equals || equals == pair.start)
         return error_set(err, TH_E_INVALID, "backend URL: options are NAME=VALUE, joined by '&'");
     struct span name = {pair.start, (size_t)(equals - pair.start)};
     struct span value = {equals + 1, pair.length - name.length - 1};
@@ -81,8 +81,8 @@ static bool parse_option(struct span pair, struct store_url *url, struct error *
 
 static bool parse_options(const char *text, struct store_url *url, struct error *err)
 {
-    url->options = arena_alloc(&url->arena, URL_OPTIONS_MAX * sizeof(*url->options));
-    if (url->options == NULL)
+    url->options = arena_alloc(&url->arena, URL_OPTIONS_MAX * sizeof *url->options);
+    if (!url->options)
         return error_no_memory(err);
     while (*text != '\0') {
         struct span pair = span_until(text, "&");
@@ -105,9 +105,9 @@ static void show_location(struct buffer *shown, struct span location)
     const char *user = location.start + 2;
     size_t authority = has_authority ? strcspn(user, "/?") : 0;
     const char *at = has_authority ? memrchr(user, '@', authority) : NULL;
-    const char *colon = at == NULL ? NULL : memchr(user, ':', (size_t)(at - user));
+    const char *colon = !at ? NULL : memchr(user, ':', (size_t)(at - user));
 
-    if (colon == NULL) {
+    if (!colon) {
         buffer_add(shown, location.start, location.length);
         return;
     }
@@ -118,8 +118,8 @@ static void show_location(struct buffer *shown, struct span location)
 
 static bool is_secret(const char *option)
 {
-    return strcasestr(option, "pass") != NULL || strcasestr(option, "secret") != NULL ||
-           strcasestr(option, "token") != NULL;
+    return strcasestr(option, "pass") || strcasestr(option, "secret") ||
+           strcasestr(option, "token");
 }
 
 static bool show(struct store_url *url, struct span location, struct error *err)
@@ -168,8 +168,7 @@ static bool check_location(struct span location, struct error *err)
     bool has_authority = location.length > 2 && memcmp(location.start, "//", 2) == 0;
     const char *slash = has_authority ? memchr(location.start + 2, '/', location.length - 2) : NULL;
 
-    if (slash == NULL || slash == location.start + 2 ||
-        memchr(slash, '@', (size_t)(end - slash)) == NULL)
+    if (!slash || slash == location.start + 2 || !memchr(slash, '@', (size_t)(end - slash)))
         return true;
     return error_set(err, TH_E_INVALID,
                      "backend URL: has a '@' behind a '/': in a password write %%2F for '/' and "
@@ -224,8 +223,8 @@ bool url_check_options(const struct store_url *url, const char *const *known, si
             continue;
         const char *closest = text_closest(name, known, known_count);
         return error_set(err, TH_E_INVALID, "%s: unknown option '%s'%s%s%s", url->shown, name,
-                         closest == NULL ? "" : " (did you mean '", closest == NULL ? "" : closest,
-                         closest == NULL ? "" : "'?)");
+                         !closest ? "" : " (did you mean '", !closest ? "" : closest,
+                         !closest ? "" : "'?)");
     }
     return true;
 }

@@ -27,10 +27,10 @@ struct bytes bench_payload(void)
 {
     static unsigned char payload[BENCH_PAYLOAD];
 
-    memset(payload, 'x', sizeof(payload));
+    memset(payload, 'x', sizeof payload);
     memcpy(payload, "{\"p\":\"", 6);
-    memcpy(payload + sizeof(payload) - 2, "\"}", 2);
-    return (struct bytes){payload, sizeof(payload)};
+    memcpy(payload + sizeof payload - 2, "\"}", 2);
+    return (struct bytes){payload, sizeof payload};
 }
 
 static int compare(const void *a, const void *b)
@@ -42,13 +42,13 @@ static int compare(const void *a, const void *b)
 
 static double median(double *values, size_t count)
 {
-    qsort(values, count, sizeof(*values), compare);
+    qsort(values, count, sizeof *values, compare);
     return values[count / 2];
 }
 
 static double measure(bench_way way, const char *folder, struct bench_size size)
 {
-    usec_t elapsed = way == NULL ? 0 : way(folder, size);
+    usec_t elapsed = !way ? 0 : way(folder, size);
 
     return elapsed == 0 ? 0 : (double)size.jobs * (double)USEC_PER_SEC / (double)elapsed;
 }

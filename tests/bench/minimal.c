@@ -68,7 +68,7 @@ static void take_next(struct minimal_loop *loop, size_t batch)
     sqlite3_bind_int64(loop->take, 1, (sqlite3_int64)batch);
     while (sqlite3_step(loop->take) == SQLITE_ROW) {
         loop->ids[loop->count++] = sqlite3_column_int64(loop->take, 0);
-        memcpy(payload, sqlite3_column_blob(loop->take, 1), sizeof(payload));
+        memcpy(payload, sqlite3_column_blob(loop->take, 1), sizeof payload);
     }
     sqlite3_reset(loop->take);
     for (size_t i = 0; i < loop->count; i++) {
@@ -80,7 +80,7 @@ static void take_next(struct minimal_loop *loop, size_t batch)
 static usec_t exchange(const char *folder, struct bench_size size, const char *finish)
 {
     sqlite3 *db = open_fresh(folder);
-    struct minimal_loop loop = {.ids = calloc(size.batch, sizeof(*loop.ids))};
+    struct minimal_loop loop = {.ids = calloc(size.batch, sizeof *loop.ids)};
 
     fill(db, (struct bench_size){size.jobs, size.batch < 100 ? 100 : size.batch});
     bare_exec(db, "PRAGMA wal_checkpoint(TRUNCATE)");

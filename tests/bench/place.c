@@ -11,16 +11,16 @@
 
 const char *bench_fresh_path(const char *folder)
 {
-    if (strstr(folder, "://") != NULL)
+    if (strstr(folder, "://"))
         return pg_fresh_url(folder);
 
     static const char *const suffixes[] = {"", "-wal", "-shm", "-lock", "-bell"};
     static char path[4096];
     char victim[4200];
 
-    snprintf(path, sizeof(path), "%s/bench.db", folder);
+    snprintf(path, sizeof path, "%s/bench.db", folder);
     for (size_t i = 0; i < COUNT_OF(suffixes); i++) {
-        snprintf(victim, sizeof(victim), "%s%s", path, suffixes[i]);
+        snprintf(victim, sizeof victim, "%s%s", path, suffixes[i]);
         unlink(victim);
     }
     return path;
@@ -33,7 +33,7 @@ struct store *bench_store(const char *path)
     struct store *store = NULL;
     struct error err;
 
-    snprintf(url, sizeof(url), "%s%s", strstr(path, "://") != NULL ? "" : "sqlite:", path);
+    snprintf(url, sizeof url, "%s%s", strstr(path, "://") ? "" : "sqlite:", path);
     if (!store_open(url, &options, &store, &err))
         bench_die("open", &err);
     return store;

@@ -39,7 +39,7 @@ static void insert_job(sqlite3_stmt *add, struct uuid_maker *ids, usec_t now)
     struct uuid id = uuid_make(ids, now);
     struct bytes payload = bench_payload();
 
-    sqlite3_bind_blob(add, 1, id.bytes, sizeof(id.bytes), SQLITE_STATIC);
+    sqlite3_bind_blob(add, 1, id.bytes, sizeof id.bytes, SQLITE_STATIC);
     sqlite3_bind_int64(add, 2, QUEUE_ID);
     sqlite3_bind_text(add, 3, "noop:job", -1, SQLITE_STATIC);
     sqlite3_bind_int64(add, 4, 0);
@@ -97,7 +97,7 @@ static void bind_end(struct raw_loop *loop, const struct raw_job *job)
     sqlite3_stmt *end = loop->end;
 
     bind_all(end, (sqlite3_int64[]){job->seq, 5, QUEUE_ID, loop->now, 1, 0, 0}, 7);
-    sqlite3_bind_blob(end, 8, job->token, sizeof(job->token), SQLITE_STATIC);
+    sqlite3_bind_blob(end, 8, job->token, sizeof job->token, SQLITE_STATIC);
     sqlite3_bind_int64(end, 9, 0);
     sqlite3_bind_int64(end, 10, 0);
     sqlite3_bind_text(end, 11, "bench", -1, SQLITE_STATIC);
@@ -114,7 +114,7 @@ static void finish_last(struct raw_loop *loop)
         const struct raw_job *job = &loop->jobs[i];
         sqlite3_bind_int64(loop->finish, 1, job->seq);
         sqlite3_bind_int64(loop->finish, 2, QUEUE_ID);
-        sqlite3_bind_blob(loop->finish, 3, job->token, sizeof(job->token), SQLITE_STATIC);
+        sqlite3_bind_blob(loop->finish, 3, job->token, sizeof job->token, SQLITE_STATIC);
         sqlite3_bind_int64(loop->finish, 4, loop->now);
         bare_step(loop->finish);
         if (loop->forget)
@@ -135,7 +135,7 @@ static void read_next(struct raw_loop *loop, size_t batch)
         struct raw_job *job = &loop->jobs[loop->count++];
         job->seq = sqlite3_column_int64(loop->take, 0);
         job->due = sqlite3_column_int64(loop->take, 5);
-        memcpy(payload, sqlite3_column_blob(loop->take, 17), sizeof(payload));
+        memcpy(payload, sqlite3_column_blob(loop->take, 17), sizeof payload);
     }
     sqlite3_reset(loop->take);
 }
@@ -151,7 +151,7 @@ static void lease_next(struct raw_loop *loop)
         bind_all(loop->leave, (sqlite3_int64[]){QUEUE_ID, 5, job->due, job->seq}, 4);
         bare_step(loop->leave);
         bind_all(loop->lease, (sqlite3_int64[]){job->seq, QUEUE_ID, 1}, 3);
-        sqlite3_bind_blob(loop->lease, 4, job->token, sizeof(job->token), SQLITE_STATIC);
+        sqlite3_bind_blob(loop->lease, 4, job->token, sizeof job->token, SQLITE_STATIC);
         sqlite3_bind_int64(loop->lease, 5, loop->now + BENCH_LEASE);
         sqlite3_bind_text(loop->lease, 6, "bench", -1, SQLITE_STATIC);
         sqlite3_bind_int64(loop->lease, 7, loop->now);
@@ -171,7 +171,7 @@ static usec_t exchange(const char *folder, struct bench_size size, bool forget)
         .finish = bare_prepare(db, sql_texts[SQL_LEASE_TAKE_PLAIN]),
         .end = bare_prepare(db, sql_texts[forget ? SQL_JOB_REMOVE : SQL_ENDED_ADD]),
         .forget = forget,
-        .jobs = calloc(size.batch, sizeof(*loop.jobs)),
+        .jobs = calloc(size.batch, sizeof *loop.jobs),
     };
     size_t taken = 0;
     usec_t start = clock_boot();

@@ -67,7 +67,7 @@ void reserve_print(const char *folder, size_t backlog)
     char other[4200];
     usec_t short_queue = 0, long_queue = 0;
 
-    snprintf(other, sizeof(other), "%s/backlog", folder);
+    snprintf(other, sizeof other, "%s/backlog", folder);
     if (mkdir(other, 0700) != 0 && errno != EEXIST)
         return;
     CLEANUP(store_close) struct store *many = store_with(other, backlog);

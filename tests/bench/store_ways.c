@@ -13,8 +13,8 @@
 
 void bench_fill(struct store *store, struct bench_size size)
 {
-    struct job *jobs = calloc(size.batch, sizeof(*jobs));
-    struct enqueued *enqueued = calloc(size.batch, sizeof(*enqueued));
+    struct job *jobs = calloc(size.batch, sizeof *jobs);
+    struct enqueued *enqueued = calloc(size.batch, sizeof *enqueued);
     struct uuid_maker ids = {0};
     struct error err;
 
@@ -47,7 +47,7 @@ struct reservation bench_wanted(const struct queue_share *share)
     struct reservation wanted = {
         .queues = share, .queue_count = 1, .pool = "bench", .lease_for = BENCH_LEASE};
 
-    random_bytes(&wanted.batch, sizeof(wanted.batch));
+    random_bytes(&wanted.batch, sizeof wanted.batch);
     return wanted;
 }
 
@@ -98,8 +98,8 @@ static usec_t exchange(const char *folder, struct bench_size size, bool forget)
 {
     const char *path = bench_fresh_path(folder);
     struct store *store = bench_store(path);
-    struct settlement *finished = calloc(size.batch, sizeof(*finished));
-    enum th_error_code *verdicts = calloc(size.batch, sizeof(*verdicts));
+    struct settlement *finished = calloc(size.batch, sizeof *finished);
+    enum th_error_code *verdicts = calloc(size.batch, sizeof *verdicts);
     CLEANUP(job_list_done) struct job_list jobs = {0};
 
     bench_fill(store, (struct bench_size){size.jobs, size.batch < 100 ? 100 : size.batch});
@@ -140,8 +140,8 @@ void bench_exchange(struct store *store, const char *pool, size_t max, struct jo
 {
     struct queue_share share = {.queue = JOB_QUEUE_DEFAULT, .max = max};
     struct reservation wanted = bench_wanted(&share);
-    struct settlement *finished = calloc(jobs->count + 1, sizeof(*finished));
-    enum th_error_code *verdicts = calloc(jobs->count + 1, sizeof(*verdicts));
+    struct settlement *finished = calloc(jobs->count + 1, sizeof *finished);
+    enum th_error_code *verdicts = calloc(jobs->count + 1, sizeof *verdicts);
     struct settlement_list list = {finished, jobs->count};
     struct job_list next = {0};
     struct error err;

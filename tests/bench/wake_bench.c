@@ -27,7 +27,7 @@ static void report_wakes(const char *path, int report)
         if (!store_wait(store, 10 * USEC_PER_SEC, &rang, &err))
             bench_die("wait", &err);
         usec_t woke = clock_boot();
-        if (write(report, &woke, sizeof(woke)) != sizeof(woke))
+        if (write(report, &woke, sizeof woke) != sizeof woke)
             return;
     }
 }
@@ -41,7 +41,7 @@ static int compare(const void *a, const void *b)
 
 static void print_line(const char *what, usec_t *times)
 {
-    qsort(times, WAKES, sizeof(*times), compare);
+    qsort(times, WAKES, sizeof *times, compare);
     printf("%-34s %10" PRId64 " us, p99 %" PRId64 " us\n", what, times[WAKES / 2],
            times[WAKES * 99 / 100]);
 }
@@ -51,13 +51,13 @@ static void measure(const char *path, int report)
     CLEANUP(store_close) struct store *store = bench_store(path);
     usec_t from_call[WAKES], from_return[WAKES], woke;
 
-    if (read(report, &woke, sizeof(woke)) != sizeof(woke))
+    if (read(report, &woke, sizeof woke) != sizeof woke)
         return;
     for (int i = 0; i < WAKES; i++) {
         usec_t called = clock_boot();
         bench_fill(store, (struct bench_size){1, 1});
         usec_t back = clock_boot();
-        if (read(report, &woke, sizeof(woke)) != sizeof(woke))
+        if (read(report, &woke, sizeof woke) != sizeof woke)
             return;
         from_call[i] = woke - called;
         from_return[i] = woke - back;

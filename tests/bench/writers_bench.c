@@ -27,7 +27,7 @@ static int compare(const void *a, const void *b)
 static void write_for_a_while(const char *path, size_t batch)
 {
     CLEANUP(store_close) struct store *store = bench_store(path);
-    usec_t *calls = calloc(CALLS_MAX, sizeof(*calls));
+    usec_t *calls = calloc(CALLS_MAX, sizeof *calls);
     usec_t end = clock_boot() + SECONDS * USEC_PER_SEC;
     size_t count = 0;
 
@@ -36,7 +36,7 @@ static void write_for_a_while(const char *path, size_t batch)
         bench_fill(store, (struct bench_size){batch, batch});
         calls[count++] = clock_boot() - start;
     }
-    qsort(calls, count, sizeof(*calls), compare);
+    qsort(calls, count, sizeof *calls, compare);
     printf("two writers, batches of %-10zu %10.0f jobs/s, call p50 %.1f ms, p99 %.1f ms, longest "
            "%.1f ms\n",
            batch, (double)(count * batch) / SECONDS, (double)calls[count / 2] / 1000.0,

@@ -92,7 +92,7 @@ static const char *postgres_server(void)
 {
     const char *url = getenv("TH_POSTGRES");
 
-    if (url != NULL && url[0] != '\0')
+    if (url && url[0] != '\0')
         return url;
     fprintf(stderr, "TH_POSTGRES names no PostgreSQL server: run this by scripts/with-servers\n");
     exit(2);
@@ -103,7 +103,7 @@ static void postgres_fresh_url(const char *root, const char *serial, char url[BA
     const char *server = postgres_server();
 
     snprintf(url, BACKEND_URL_SIZE, "%s%cschema=" POSTGRES_SCHEMA "%s", server,
-             strchr(server, '?') != NULL ? '&' : '?', root, serial);
+             strchr(server, '?') ? '&' : '?', root, serial);
 }
 
 static void postgres_clean_up(const char *root)
@@ -126,7 +126,7 @@ static void redis_url(const char *variable, const char *root, const char *serial
     const char *server = redis_backdoor_server(variable);
 
     snprintf(url, BACKEND_URL_SIZE, "%s%cprefix=contract-%s-%s", server,
-             strchr(server, '?') != NULL ? '&' : '?', root, serial);
+             strchr(server, '?') ? '&' : '?', root, serial);
 }
 
 static void redis_fresh_url(const char *root, const char *serial, char url[BACKEND_URL_SIZE])
@@ -241,7 +241,7 @@ bool backend_open(const struct backend *backend, const char *url, usec_t deadlin
 
     if (!store_open(url, &options, store_out, err))
         return false;
-    if (backend->adopt != NULL)
+    if (backend->adopt)
         backend->adopt(*store_out);
     return true;
 }

@@ -85,7 +85,7 @@ static char process_state(pid_t pid)
     fclose(file);
     text[length] = '\0';
     const char *name_end = strrchr(text, ')');
-    ck_assert_msg(name_end != NULL && strlen(name_end) > 2, "%s is not as expected", path);
+    ck_assert_msg(name_end && strlen(name_end) > 2, "%s is not as expected", path);
     return name_end[2];
 }
 

@@ -38,7 +38,7 @@ static bool read_int(const char *text, int *number)
 {
     int64_t read = 0;
 
-    if (text == NULL)
+    if (!text)
         return true;
     if (!text_to_int(text, INT_MIN, INT_MAX, &read))
         return false;
@@ -48,12 +48,12 @@ static bool read_int(const char *text, int *number)
 
 static bool read_usec(const char *text, usec_t *usec)
 {
-    return text == NULL || text_to_int(text, INT64_MIN, INT64_MAX, usec);
+    return !text || text_to_int(text, INT64_MIN, INT64_MAX, usec);
 }
 
 static bool read_bool(const char *text, bool *flag)
 {
-    if (text == NULL)
+    if (!text)
         return true;
     *flag = text_equal(text, "true");
     return *flag || text_equal(text, "false");
@@ -61,14 +61,14 @@ static bool read_bool(const char *text, bool *flag)
 
 static bool read_words(const struct offer *offer, struct job *job)
 {
-    if (offer->encoding != NULL) {
+    if (offer->encoding) {
         job->encoding = text_equal(offer->encoding, "raw") ? JOB_RAW : JOB_JSON;
         if (job->encoding == JOB_JSON && !text_equal(offer->encoding, "json"))
             return false;
     }
-    if (offer->id != NULL && !uuid_parse(offer->id, &job->id))
+    if (offer->id && !uuid_parse(offer->id, &job->id))
         return false;
-    return (offer->update_run_at == NULL ||
+    return (!offer->update_run_at ||
             update_run_at_parse(offer->update_run_at, &job->update.run_at)) &&
            read_bool(offer->update_payload, &job->update.payload) &&
            read_bool(offer->update_retry, &job->update.retry) &&
@@ -81,7 +81,7 @@ static bool read_offer(const struct offer *offer, struct job *job)
     job->queue = offer->queue;
     job->key = offer->key;
     job->idempotency_key = offer->idempotency_key;
-    if (offer->payload.data != NULL)
+    if (offer->payload.data)
         job->payload = offer->payload;
     return read_int(offer->priority, &job->priority) && read_usec(offer->run_at, &job->run_at) &&
            read_usec(offer->timeout, &job->timeout) &&
@@ -108,7 +108,7 @@ static void enqueue(void *state, const struct offer *offer, struct door_answer *
     struct error err = {0};
 
     *answer = (struct door_answer){0};
-    if (!read_offer(offer, &job) || (offer->id != NULL && uuid_is_nil(&job.id)))
+    if (!read_offer(offer, &job) || (offer->id && uuid_is_nil(&job.id)))
         return;
     answer->accepted = enqueue_jobs(&door->enqueue, door->scene->store, &job, 1,
                                     store_now(door->scene->store), &enqueued, &err);

@@ -24,10 +24,10 @@ struct redis_door {
 
 static void go_to(struct redis_door *door, const char *host, int port)
 {
-    if (door->context != NULL)
+    if (door->context)
         redisFree(door->context);
     door->context = redisConnect(host, port);
-    ck_assert(door->context != NULL && door->context->err == 0);
+    ck_assert(door->context && door->context->err == 0);
 }
 
 static void *open_door(const struct scene *scene)
@@ -77,12 +77,12 @@ static void add_offer(struct words *words, const struct offer *offer)
 {
     for (size_t i = 0; i < OFFER_FIELDS; i++) {
         const char *value = offer_value(offer, i);
-        if (value == NULL || text_equal(offer_fields[i].name, "queue"))
+        if (!value || text_equal(offer_fields[i].name, "queue"))
             continue;
         add_text(words, offer_fields[i].name);
         add_text(words, value);
     }
-    if (offer->payload.data == NULL)
+    if (!offer->payload.data)
         return;
     add_text(words, "payload");
     add(words, (const char *)offer->payload.data, offer->payload.length);

@@ -97,7 +97,7 @@ int main(int argc, char **argv)
     char root[32];
     uint32_t run;
 
-    if (backend == NULL) {
+    if (!backend) {
         fprintf(stderr, "usage: %s BACKEND, which is one of\n", argv[0]);
         backend_print_names(stderr);
         return 2;

@@ -110,12 +110,12 @@ static void set_schema(const char *url, int version, int usable_from)
 
 static bool refuses(const char *url, const struct uuid *id, enum violation violation)
 {
-    if (violation_sql[violation] == NULL)
+    if (!violation_sql[violation])
         return true;
     PGconn *conn = enter(url);
     PGresult *result = run_for_job(conn, violation_sql[violation], id);
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    bool refused = state != NULL && strncmp(state, "23", 2) == 0;
+    bool refused = state && strncmp(state, "23", 2) == 0;
 
     require(refused || strcmp(PQcmdTuples(result), "1") == 0, conn, "no such job");
     PQclear(result);

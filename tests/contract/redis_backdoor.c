@@ -34,10 +34,10 @@ static void require(bool done, const char *what)
 
 static void go_to(struct server *server, const char *host, int port)
 {
-    if (server->context != NULL)
+    if (server->context)
         redisFree(server->context);
     server->context = redisConnect(host, port);
-    require(server->context != NULL && server->context->err == 0, host);
+    require(server->context && server->context->err == 0, host);
 }
 
 /* As backends.c makes them: redis://HOST:PORT/0?prefix=NAME, with more options before the last one
@@ -48,7 +48,7 @@ void redis_backdoor_place(const char *url, struct redis_place *place_out)
         text_starts_with(url, "rediss:") ? redis_backdoor_server(REDIS_TLS_PLAIN) : url;
     const char *prefix = strstr(url, "prefix=");
 
-    require(prefix != NULL && sscanf(prefix, "prefix=%127s", place_out->prefix) == 1, url);
+    require(prefix && sscanf(prefix, "prefix=%127s", place_out->prefix) == 1, url);
     require(sscanf(server, "redis://%255[^:/]:%d/0", place_out->host, &place_out->port) == 2, url);
 }
 
@@ -202,7 +202,7 @@ static void do_damage(const char *url, const char *queue, const struct uuid *vic
     else
         snprintf(key, sizeof key, "%s%s", server.prefix, damage->key);
     REPLY done = ask(&server, "EVAL %s 1 %s %s %s %s", read_script("redis_damage"), key,
-                     damage->kind, damage->name != NULL ? damage->name : id, damage->way);
+                     damage->kind, damage->name ? damage->name : id, damage->way);
     require(done->integer == 1 || damage->kind[0] == 'k', damage->what);
 }
 
@@ -285,7 +285,7 @@ const char *redis_backdoor_server(const char *variable)
 {
     const char *url = getenv(variable);
 
-    if (url == NULL) {
+    if (!url) {
         fprintf(stderr,
                 "%s is not set: it names the Redis server to test against; scripts/with-servers "
                 "starts one\n",

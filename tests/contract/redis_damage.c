@@ -101,7 +101,7 @@ static const struct damage *fill(const struct kind *kind, const char *way)
     static char what[128];
 
     snprintf(what, sizeof what, "%s %s %s, %s", kind->what, kind->key,
-             kind->name != NULL ? kind->name : "of a job", way);
+             kind->name ? kind->name : "of a job", way);
     damage = (struct damage){.what = what,
                              .kind = kind->what,
                              .key = kind->key,

@@ -79,14 +79,14 @@ static void change_database(void)
 
 struct scene scene_open(void)
 {
-    if (run.handle != NULL && run.backend->queues_max != 0 && run.queues > run.backend->queues_max)
+    if (run.handle && run.backend->queues_max != 0 && run.queues > run.backend->queues_max)
         change_database();
     struct scene scene = scene_at(run.shared_url);
 
     run.queues++;
     scene.store = run.handle;
     run.handle = NULL;
-    if (scene.store == NULL)
+    if (!scene.store)
         scene_reopen(&scene);
     return scene;
 }
@@ -112,7 +112,7 @@ struct scene scene_name_fresh(void)
 
 void scene_close(struct scene *scene)
 {
-    if (run.shares_handle && run.handle == NULL && strcmp(scene->url, run.shared_url) == 0) {
+    if (run.shares_handle && !run.handle && strcmp(scene->url, run.shared_url) == 0) {
         run.handle = scene->store;
         scene->store = NULL;
     }
@@ -158,7 +158,7 @@ void scene_add_many(struct scene *scene, size_t count, struct uuid *ids_out)
     AUTO_FREE struct job *jobs = calloc(count, sizeof *jobs);
     AUTO_FREE struct enqueued *enqueued = calloc(count, sizeof *enqueued);
 
-    ck_assert(jobs != NULL && enqueued != NULL);
+    ck_assert(jobs && enqueued);
     for (size_t i = 0; i < count; i++)
         jobs[i] = scene_job(scene);
     MUST(store_enqueue(scene->store, jobs, count, NOW, enqueued, &err));

@@ -97,11 +97,11 @@ static bool refuses(const char *url, const struct uuid *id, enum violation viola
 {
     const struct violation_sql *sql = &violation_sql[violation];
 
-    if (sql->lease == NULL)
+    if (!sql->lease)
         return true;
     sqlite3 *database = open_file(url);
     int result = step_for_job(database, sql->lease, id);
-    if (result == SQLITE_DONE && sqlite3_changes(database) == 0 && sql->batch != NULL)
+    if (result == SQLITE_DONE && sqlite3_changes(database) == 0 && sql->batch)
         result = step_for_job(database, sql->batch, id);
     require(result == SQLITE_CONSTRAINT || sqlite3_changes(database) == 1, database, "no such job");
     sqlite3_close(database);

@@ -363,7 +363,7 @@ static int count_damages(void)
     const struct backdoor *backdoor = scene_backend()->backdoor;
     int count = 0;
 
-    while (backdoor->damage != NULL && backdoor->damage((size_t)count) != NULL)
+    while (backdoor->damage && backdoor->damage((size_t)count))
         count++;
     return count;
 }

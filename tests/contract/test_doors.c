@@ -50,7 +50,7 @@ static const char *shown(const struct offer *offer)
             offer->payload.data[i] >= ' ' && offer->payload.data[i] < 0x7f ? "%c" : "\\x%02x",
             offer->payload.data[i]);
     for (size_t i = 0; i < OFFER_FIELDS && at + 2 < sizeof text; i++)
-        if (offer_value(offer, i) != NULL)
+        if (offer_value(offer, i))
             at += (size_t)snprintf(text + at, sizeof text - at, " %s='%s'", offer_fields[i].name,
                                    offer_value(offer, i));
     return text;
@@ -102,10 +102,10 @@ static void offer_to_both(struct entrance *entrance, const struct offer *given,
 {
     struct offer offer = *given;
 
-    if (given->queue == NULL)
+    if (!given->queue)
         offer.queue = entrance->ours.queue;
     door_of_client.enqueue(entrance->client, &offer, ours);
-    if (given->queue == NULL)
+    if (!given->queue)
         offer.queue = entrance->theirs.queue;
     entrance->door->enqueue(entrance->foreign, &offer, theirs);
     ck_assert_msg(ours->accepted == theirs->accepted,
@@ -141,7 +141,7 @@ static uint64_t number_of(const char *variable, uint64_t fallback)
     const char *text = getenv(variable);
     int64_t number = 0;
 
-    if (text == NULL)
+    if (!text)
         return fallback;
     ck_assert_msg(text_to_int(text, 1, INT64_MAX, &number), "%s is no number", variable);
     return (uint64_t)number;

@@ -69,7 +69,7 @@ static void assert_as_enqueued(const struct job *stored, const struct job *job)
     ck_assert_int_eq(stored->stalls, job->stalls);
     ck_assert_pstr_eq(stored->key, job->key);
     ck_assert_pstr_eq(stored->idempotency_key, job->idempotency_key);
-    if (job->key != NULL)
+    if (job->key)
         ck_assert_int_eq(keyed_flags_pack(stored->update), keyed_flags_pack(job->update));
 }
 

@@ -94,7 +94,7 @@ static const char *const bad_urls[] = {"", "nosuch:", "nosuch:place", "jobs.db",
 START_TEST(open_bad_address_fails_cleanly)
 {
     const struct store_options options = {.migrate = true};
-    const char *url = bad_urls[_i] != NULL ? bad_urls[_i] : scene_backend()->bad_url;
+    const char *url = bad_urls[_i] ? bad_urls[_i] : scene_backend()->bad_url;
     struct store *store = (struct store *)&options; /* anything but NULL */
     struct error err = {0};
 

@@ -144,7 +144,7 @@ static char *paused_by(struct scene *scene)
     MUST(store_stats(scene->store, &list, &err));
     for (size_t i = 0; i < list.count; i++) {
         if (strcmp(list.items[i].queue, scene->queue) == 0)
-            return strdup(list.items[i].paused_by != NULL ? list.items[i].paused_by : "");
+            return strdup(list.items[i].paused_by ? list.items[i].paused_by : "");
     }
     return NULL;
 }

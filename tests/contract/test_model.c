@@ -423,7 +423,7 @@ static uint64_t choose_seed(void)
     uint32_t random;
     int64_t seed;
 
-    if (given != NULL && text_to_int(given, 0, INT64_MAX, &seed))
+    if (given && text_to_int(given, 0, INT64_MAX, &seed))
         return (uint64_t)seed;
     random_bytes(&random, sizeof random);
     return random;

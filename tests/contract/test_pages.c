@@ -182,7 +182,7 @@ START_TEST(list_by_state_skips_and_repeats_nothing_while_jobs_move)
         .by_state = true, .state = JOB_READY, .oldest_first = _i == 0, .limit = PAGE};
     size_t removed = 0;
 
-    ck_assert(ids != NULL && seen != NULL);
+    ck_assert(ids && seen);
     add_listed_jobs(&scene, ids);
     qsort(ids, LISTED_JOBS, sizeof *ids, by_id);
     do {
@@ -190,8 +190,8 @@ START_TEST(list_by_state_skips_and_repeats_nothing_while_jobs_move)
         filter.after = scene_list(&scene, &filter, &list);
         for (size_t i = 0; i < list.count; i++) {
             struct uuid *id = bsearch(&list.items[i].id, ids, LISTED_JOBS, sizeof *ids, by_id);
-            ck_assert_msg(id == NULL || !seen[id - ids], "a job was repeated");
-            if (id != NULL)
+            ck_assert_msg(!id || !seen[id - ids], "a job was repeated");
+            if (id)
                 seen[id - ids] = true;
         }
         if (filter.after.is_set)

@@ -334,7 +334,7 @@ static void run_race(struct companion *parent, const struct scene *scene, const 
     for (size_t i = 0; i < QUEUES; i++)
         snprintf(runner.queues[i], sizeof runner.queues[i], "%.100s-%zu", scene->queue, i);
     runner.store = child_open(race->url);
-    runner.speaks_sql = race->number == 0 && scene_backend()->backdoor->by_sql != NULL;
+    runner.speaks_sql = race->number == 0 && scene_backend()->backdoor->by_sql;
     if (runner.speaks_sql)
         scene_backend()->backdoor->by_sql(runner.store);
     companion_tell(parent, 's');
@@ -358,8 +358,8 @@ START_TEST(operations_that_race_for_the_same_jobs_never_wait_for_each_other_in_a
     for (size_t i = 0; i < IDS; i++)
         race.ids[i] = uuid_make(&scene.ids, NOW);
     snprintf(race.url, sizeof race.url, "%s%s", scene.url,
-             backdoor->deadlocks != NULL ? "&options=-c%20deadlock_timeout%3d10ms" : "");
-    int64_t before = backdoor->deadlocks != NULL ? backdoor->deadlocks(scene.url) : 0;
+             backdoor->deadlocks ? "&options=-c%20deadlock_timeout%3d10ms" : "");
+    int64_t before = backdoor->deadlocks ? backdoor->deadlocks(scene.url) : 0;
     for (race.number = 0; race.number < RACERS; race.number++) {
         companions[race.number] = companion_start(&scene, run_race, &race);
         ck_assert_int_eq(companion_hear(&companions[race.number]), 's');
@@ -370,7 +370,7 @@ START_TEST(operations_that_race_for_the_same_jobs_never_wait_for_each_other_in_a
         ck_assert_int_eq(companion_hear(&companions[i]), 'e');
         companion_end(&companions[i]);
     }
-    if (backdoor->deadlocks != NULL)
+    if (backdoor->deadlocks)
         ck_assert_int_eq(backdoor->deadlocks(scene.url) - before, 0);
     scene_reclaim(&scene, NOW + SECONDS(3600));
     ck_assert_msg(backdoor->is_sound(scene.url, why, sizeof why), "%s", why);

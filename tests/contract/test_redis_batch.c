@@ -51,7 +51,7 @@ static void assert_sound(struct troupe *troupe)
     const struct backdoor *backdoor = scene_backend()->backdoor;
     char why[256] = "";
 
-    if (backdoor->is_sound != NULL)
+    if (backdoor->is_sound)
         ck_assert_msg(backdoor->is_sound(troupe->scene.url, why, sizeof why), "%s", why);
 }
 
@@ -153,7 +153,7 @@ START_TEST(jobs_of_a_damaged_batch_come_back_if_they_can_be_told)
                                   .name = "",
                                   .way = damages[_i].way};
 
-    if (backdoor->damage == NULL)
+    if (!backdoor->damage)
         return;
     CLEANUP(troupe_close) struct troupe troupe;
     troupe_open(&troupe);

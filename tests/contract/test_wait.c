@@ -370,7 +370,7 @@ START_TEST(a_transaction_that_was_open_before_the_wait_ends_it_with_its_commit)
     CLEANUP(scene_close) struct scene scene = scene_open_fresh();
     const struct backdoor *backdoor = scene_backend()->backdoor;
 
-    if (backdoor->produce == NULL)
+    if (!backdoor->produce)
         return;
     void *transaction = backdoor->produce(scene.url, scene.queue);
     ck_assert(wait_for(&scene, 0));
@@ -386,7 +386,7 @@ START_TEST(a_transaction_that_begins_during_the_wait_ends_it_with_its_commit)
     CLEANUP(scene_close) struct scene scene = scene_open_fresh();
     const struct backdoor *backdoor = scene_backend()->backdoor;
 
-    if (backdoor->produce == NULL)
+    if (!backdoor->produce)
         return;
     quiet(&scene);
     ck_assert(!take_produced(&scene));
@@ -421,7 +421,7 @@ START_TEST(no_commit_of_many_producers_is_missed)
     CLEANUP(scene_close) struct scene scene = scene_open_fresh();
     struct companion producers[PRODUCERS];
 
-    if (scene_backend()->backdoor->produce == NULL)
+    if (!scene_backend()->backdoor->produce)
         return;
     for (size_t i = 0; i < PRODUCERS; i++)
         producers[i] = companion_start(&scene, produce_on_and_on, NULL);

@@ -20,7 +20,7 @@ static bool choose_name(const struct store_url *url, char name[NAME_SIZE], struc
     uint64_t random;
 
     if (url->path[0] == '\0') {
-        random_bytes(&random, sizeof(random));
+        random_bytes(&random, sizeof random);
         snprintf(name, NAME_SIZE, "%016" PRIx64, random);
         return true;
     }

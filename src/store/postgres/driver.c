@@ -37,8 +37,8 @@ static bool pg_open(const struct store_url *url, const struct store_options *opt
         return false;
     AUTO_FREE char *conninfo = pg_conninfo_make(url->text);
     struct postgres *postgres =
-        conninfo != NULL ? pg_connection_new(conninfo, schema, store_caller(options)) : NULL;
-    if (postgres == NULL)
+        conninfo ? pg_connection_new(conninfo, schema, store_caller(options)) : NULL;
+    if (!postgres)
         return error_no_memory(err);
     postgres->base.driver = &store_postgres;
     const usec_t deadline = store_deadline(&postgres->base);

@@ -99,7 +99,7 @@ static bool remark(struct postgres *postgres, struct store_schema *schema_out, s
         return false;
     if (pg_answer_next(&answer))
         snprintf(
-            schema_out->remark, sizeof(schema_out->remark),
+            schema_out->remark, sizeof schema_out->remark,
             "nobody can be allowed just to enqueue or to look: let somebody who may run CREATE "
             "ROLE taskharbor_producer; CREATE ROLE taskharbor_reader, and then run SELECT "
             "%s.grant_roles()",
@@ -169,7 +169,7 @@ static bool apply(struct postgres *postgres, const struct found *found, usec_t d
 
     write_start(postgres, found->version, &script);
     for (size_t i = (size_t)found->version; i < COUNT_OF(sql_migrations); i++)
-        if (sql_migrations[i] != NULL)
+        if (sql_migrations[i])
             buffer_text(&script, sql_migrations[i]);
     write_functions(found, &script);
     write_end(found, &script);

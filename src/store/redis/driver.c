@@ -41,7 +41,7 @@ static bool open_url(const struct store_url *url, const struct store_options *op
     if (!redis_address_parse(url, &address, err))
         return false;
     address.caller = arena_text(&address.arena, store_caller(options));
-    if (address.caller == NULL)
+    if (!address.caller)
         return error_no_memory(err);
     if (!open_at(&address, options, store_out, err))
         return false;
@@ -69,7 +69,7 @@ static bool read_clock(struct store *store, usec_t *now_out, struct error *err)
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
     struct redis_command *command = redis_batch_add(&batch);
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     redis_command_text(command, "TIME");
     redis_begin(redis);

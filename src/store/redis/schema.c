@@ -21,7 +21,7 @@ static bool ask(struct redis *redis, bool migrate, struct store_schema *schema_o
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
     struct redis_command *command = redis_batch_on_keys(redis, &batch, SCRIPT_SCHEMA, keys, 1);
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     redis_command_int(command, migrate);
     redis_command_int(command, NEWEST);
@@ -51,6 +51,6 @@ bool redis_schema_prepare(struct redis *redis, const struct store_options *optio
         return false;
     if (options->any_schema)
         return true;
-    snprintf(what, sizeof(what), "%s: the layout", redis->address.shown);
+    snprintf(what, sizeof what, "%s: the layout", redis->address.shown);
     return checks_version(&schema, what, err);
 }

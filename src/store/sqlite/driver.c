@@ -19,7 +19,7 @@ static bool read_options(const struct store_url *url, enum sqlite_sync *sync_out
     if (!url_check_options(url, option_names, COUNT_OF(option_names), err))
         return false;
     *sync_out = SYNC_FULL;
-    if (value == NULL || text_equal(value, "full"))
+    if (!value || text_equal(value, "full"))
         return true;
     *sync_out = SYNC_NORMAL;
     return text_equal(value, "normal") ||
@@ -54,7 +54,7 @@ static char *full_path(const char *path, const char *folder)
     bool absolute = path[0] == '/';
     char *full = NULL;
 
-    if (folder == NULL)
+    if (!folder)
         folder = ".";
     return asprintf(&full, "%s%s%s", absolute ? "" : folder, absolute ? "" : "/", path) < 0 ? NULL
                                                                                             : full;
@@ -94,7 +94,7 @@ static bool sqlite_open(const struct store_url *url, const struct store_options 
     if (!read_options(url, &sync, err) || !file_of(url, &file, err))
         return false;
     AUTO_FREE char *path = full_path(file, options->folder);
-    if (path == NULL)
+    if (!path)
         return error_no_memory(err);
     return sqlite_driver_open(path, sync, options, store_out, err);
 }

@@ -75,7 +75,7 @@ static bool write_version(struct sqlite *sqlite, struct error *err)
 {
     char sql[160];
 
-    snprintf(sql, sizeof(sql),
+    snprintf(sql, sizeof sql,
              "DELETE FROM meta; INSERT INTO meta VALUES (%d, %d); PRAGMA application_id = %d",
              NEWEST, USABLE_FROM, APPLICATION_ID);
     return sqlite_execute(sqlite, sql, err);
@@ -130,6 +130,6 @@ bool sqlite_schema_prepare(struct sqlite *sqlite, const struct store_options *op
     }
     if (options->any_schema)
         return true;
-    snprintf(what, sizeof(what), "sqlite: %s: the schema", sqlite->path);
+    snprintf(what, sizeof what, "sqlite: %s: the schema", sqlite->path);
     return checks_version(&schema, what, err);
 }

@@ -92,7 +92,7 @@ static bool find_line(const struct client *client, char line_out[LINE])
     const char *start = client->in + client->from;
     const char *end = memchr(start, '\n', client->to - client->from);
 
-    if (end == NULL)
+    if (!end)
         return false;
     const size_t length = (size_t)(end - start);
     if (length < 1 || length > LINE)

@@ -73,7 +73,7 @@ const char *pg_fresh_url(const char *url)
                        "DROP SCHEMA IF EXISTS " PG_BENCH_SCHEMA " CASCADE");
     pg_bare_exec(conn, "CHECKPOINT"); /* so that nobody pays for what others wrote */
     PQfinish(conn);
-    snprintf(fresh, sizeof(fresh), "%s?schema=" PG_BENCH_SCHEMA, url);
+    snprintf(fresh, sizeof fresh, "%s?schema=" PG_BENCH_SCHEMA, url);
     return fresh;
 }
 
@@ -114,7 +114,7 @@ static void add_int4(struct buffer *array, uint32_t value)
 {
     uint32_t bytes = htobe32(value);
 
-    buffer_add(array, &bytes, sizeof(bytes));
+    buffer_add(array, &bytes, sizeof bytes);
 }
 
 static void begin_array(struct buffer *array, uint32_t type, size_t count)
@@ -132,8 +132,8 @@ void pg_bare_array(struct buffer *array, const int64_t *items, size_t count)
     begin_array(array, INT8_TYPE, count);
     for (size_t i = 0; i < count; i++) {
         uint64_t bytes = htobe64((uint64_t)items[i]);
-        add_int4(array, sizeof(bytes));
-        buffer_add(array, &bytes, sizeof(bytes));
+        add_int4(array, sizeof bytes);
+        buffer_add(array, &bytes, sizeof bytes);
     }
 }
 
@@ -144,6 +144,6 @@ void pg_bare_tokens(struct buffer *array, const unsigned char batch[16], const u
     for (size_t i = 0; i < count; i++) {
         add_int4(array, 20);
         buffer_add(array, batch, 16);
-        buffer_add(array, &numbers[i], sizeof(numbers[i]));
+        buffer_add(array, &numbers[i], sizeof numbers[i]);
     }
 }

@@ -30,7 +30,7 @@ static void fill(PGconn *conn, struct bench_size size)
     struct bytes payload = bench_payload();
     int64_t batch = (int64_t)htobe64(size.batch);
     const char *values[] = {(const char *)&batch, (const char *)payload.data};
-    const int lengths[] = {sizeof(batch), (int)payload.length};
+    const int lengths[] = {sizeof batch, (int)payload.length};
 
     pg_bare_prepare(conn, "fill", FILL);
     for (size_t done = 0; done < size.jobs; done += size.batch)
@@ -57,14 +57,14 @@ static size_t exchange_once(PGconn *conn, struct buffer *array, int64_t *ids, si
 
     pg_bare_array(array, ids, count);
     const char *values[] = {array->data, (const char *)&limit};
-    const int lengths[] = {(int)array->length, sizeof(limit)};
+    const int lengths[] = {(int)array->length, sizeof limit};
     PGresult *result = pg_bare_run(conn, "exchange", 2, values, lengths);
     size_t taken = (size_t)PQntuples(result);
     for (size_t i = 0; i < taken; i++) {
         int64_t id;
-        memcpy(&id, PQgetvalue(result, (int)i, 0), sizeof(id));
+        memcpy(&id, PQgetvalue(result, (int)i, 0), sizeof id);
         ids[i] = (int64_t)be64toh((uint64_t)id);
-        memcpy(payload, PQgetvalue(result, (int)i, 1), sizeof(payload));
+        memcpy(payload, PQgetvalue(result, (int)i, 1), sizeof payload);
     }
     PQclear(result);
     return taken;

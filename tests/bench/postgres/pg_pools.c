@@ -43,7 +43,7 @@ static void enter(struct member *member, const char *url, size_t number)
     struct pool pool = {.name = member->name, .host = "bench", .pid = getpid()};
     struct error err;
 
-    snprintf(member->name, sizeof(member->name), "pool-%zu", number);
+    snprintf(member->name, sizeof member->name, "pool-%zu", number);
     member->dispatcher = bench_store(url);
     member->services = bench_store(url);
     pool.started_at = store_now(member->services);
@@ -54,8 +54,8 @@ static void enter(struct member *member, const char *url, size_t number)
 
 static void beat(struct member *member, usec_t now)
 {
-    struct lease_beat *beats = calloc(member->jobs.count + 1, sizeof(*beats));
-    struct lease_answer *answers = calloc(member->jobs.count + 1, sizeof(*answers));
+    struct lease_beat *beats = calloc(member->jobs.count + 1, sizeof *beats);
+    struct lease_answer *answers = calloc(member->jobs.count + 1, sizeof *answers);
     struct heartbeat heartbeat = {.pool = member->name,
                                   .leases = beats,
                                   .lease_count = member->jobs.count,
@@ -131,14 +131,14 @@ static void be_member(const char *url, const struct crowd *crowd, size_t number,
     /* Spread as those of pools that were started at different times. */
     member.next_look = clock_boot() + LOOK * (usec_t)number / POOLS_MAX;
     member.looks = number;
-    (void)!write(report[1], &done, sizeof(done));
+    (void)!write(report[1], &done, sizeof done);
     (void)!read(go[0], &byte, 1); /* ends when all are there */
     usec_t end = clock_boot() + SECONDS * USEC_PER_SEC;
     if (number < crowd->busy)
         done = work_until(&member, crowd->batch, end);
     else
         wait_until(&member, end);
-    (void)!write(report[1], &done, sizeof(done));
+    (void)!write(report[1], &done, sizeof done);
     _exit(EXIT_SUCCESS);
 }
 
@@ -147,7 +147,7 @@ static size_t sum_reports(int fd, size_t count)
     size_t sum = 0, one;
 
     for (size_t i = 0; i < count; i++)
-        if (read(fd, &one, sizeof(one)) == (ssize_t)sizeof(one))
+        if (read(fd, &one, sizeof one) == (ssize_t)sizeof one)
             sum += one;
     return sum;
 }

@@ -87,7 +87,7 @@ usec_t pg_raw_enqueue(const char *url, struct bench_size size)
         int64_t now = (int64_t)htobe64((uint64_t)clock_wall());
         const char *values[] = {(const char *)&batch, (const char *)&now,
                                 (const char *)payload.data, (const char *)&queue_id};
-        const int lengths[] = {sizeof(batch), sizeof(now), (int)payload.length, sizeof(queue_id)};
+        const int lengths[] = {sizeof batch, sizeof now, (int)payload.length, sizeof queue_id};
         PQclear(pg_bare_run(conn, "enqueue", 4, values, lengths));
     }
     usec_t elapsed = clock_boot() - start;
@@ -114,14 +114,14 @@ static void read_row(struct raw_loop *loop, const PGresult *result, int row)
     unsigned char payload[BENCH_PAYLOAD];
     uint64_t seq;
 
-    memcpy(&seq, PQgetvalue(result, row, 0), sizeof(seq));
-    memcpy(payload, PQgetvalue(result, row, 1), sizeof(payload));
-    memcpy(&loop->numbers[row], PQgetvalue(result, row, 3), sizeof(loop->numbers[row]));
+    memcpy(&seq, PQgetvalue(result, row, 0), sizeof seq);
+    memcpy(payload, PQgetvalue(result, row, 1), sizeof payload);
+    memcpy(&loop->numbers[row], PQgetvalue(result, row, 3), sizeof loop->numbers[row]);
     loop->seqs[row] = (int64_t)be64toh(seq);
     if (be64toh(seq) < be64toh(loop->seq))
         return;
     loop->seq = seq;
-    memcpy(&loop->due, PQgetvalue(result, row, 2), sizeof(loop->due));
+    memcpy(&loop->due, PQgetvalue(result, row, 2), sizeof loop->due);
 }
 
 static void exchange_once(struct raw_loop *loop, size_t batch)
@@ -130,24 +130,24 @@ static void exchange_once(struct raw_loop *loop, size_t batch)
     int64_t now = (int64_t)htobe64((uint64_t)clock_wall());
     unsigned char token[16];
 
-    random_bytes(token, sizeof(token));
+    random_bytes(token, sizeof token);
     pg_bare_array(&loop->array, loop->seqs, loop->count);
     pg_bare_array(&loop->times, loop->seqs, loop->count);
     pg_bare_tokens(&loop->tokens, loop->batch, loop->numbers, loop->count);
-    memcpy(loop->batch, token, sizeof(token));
+    memcpy(loop->batch, token, sizeof token);
     const char *values[] = {
         loop->array.data,    (const char *)&limit,     (const char *)&now,
         (const char *)token, (const char *)&loop->due, (const char *)&loop->seq,
         loop->tokens.data,   loop->times.data,         (const char *)&loop->queue_id};
     const int lengths[] = {(int)loop->array.length,
-                           sizeof(limit),
-                           sizeof(now),
-                           sizeof(token),
-                           sizeof(loop->due),
-                           sizeof(loop->seq),
+                           sizeof limit,
+                           sizeof now,
+                           sizeof token,
+                           sizeof loop->due,
+                           sizeof loop->seq,
                            (int)loop->tokens.length,
                            (int)loop->times.length,
-                           sizeof(loop->queue_id)};
+                           sizeof loop->queue_id};
     PGresult *result = pg_bare_run(loop->conn, "exchange", 9, values, lengths);
     loop->count = (size_t)PQntuples(result);
     for (size_t i = 0; i < loop->count; i++)

@@ -26,8 +26,8 @@ redisContext *bare_redis_open(const char *url)
     if (sscanf(url, "redis://%255[^:/]:%d", host, &port) != 2)
         die(url, "write redis://HOST:PORT/0");
     redisContext *redis = redisConnect(host, port);
-    if (redis == NULL || redis->err != 0)
-        die(url, redis == NULL ? "out of memory" : redis->errstr);
+    if (!redis || redis->err != 0)
+        die(url, !redis ? "out of memory" : redis->errstr);
     return redis;
 }
 
@@ -35,7 +35,7 @@ redisReply *bare_redis_run(redisContext *redis, int argc, const char **argv, con
 {
     redisReply *reply = redisCommandArgv(redis, argc, argv, lengths);
 
-    if (reply == NULL)
+    if (!reply)
         die(argv[0], redis->errstr);
     if (reply->type == REDIS_REPLY_ERROR)
         die(argv[0], reply->str);

@@ -74,7 +74,7 @@ static usec_t exchange(const char *url, struct bench_size size, const char *fini
     fill(redis, (struct bench_size){size.jobs, size.batch < 100 ? 100 : size.batch});
     char *sha = bare_redis_load(redis, exchange_script);
     struct bare_words words = bare_words_new(size.batch + 5);
-    snprintf(batch, sizeof(batch), "%zu", size.batch);
+    snprintf(batch, sizeof batch, "%zu", size.batch);
     usec_t start = clock_boot();
     while (more) {
         words.count = 0;
@@ -83,10 +83,10 @@ static usec_t exchange(const char *url, struct bench_size size, const char *fini
         bare_words_text(&words, "0");
         bare_words_text(&words, batch);
         bare_words_text(&words, finish);
-        for (size_t i = 0; last != NULL && i < last->elements; i += 2)
+        for (size_t i = 0; last && i < last->elements; i += 2)
             bare_words_add(&words, last->element[i]->str, last->element[i]->len);
         redisReply *next = bare_redis_run(redis, words.count, words.words, words.lengths);
-        if (last != NULL)
+        if (last)
             freeReplyObject(last);
         last = next;
         more = last->elements > 0;

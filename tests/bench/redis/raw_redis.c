@@ -63,11 +63,11 @@ static bool exchange_once(struct raw_loop *loop, const char *batch)
 {
     usec_t moment = clock_wall();
     char now[24], expires[24], count[24];
-    size_t finished = loop->last != NULL ? loop->last->element[4]->elements : 0;
+    size_t finished = loop->last ? loop->last->element[4]->elements : 0;
 
-    snprintf(now, sizeof(now), "%018lld", (long long)moment);
-    snprintf(expires, sizeof(expires), "%018lld", (long long)(moment + BENCH_LEASE));
-    snprintf(count, sizeof(count), "%zu", finished);
+    snprintf(now, sizeof now, "%018lld", (long long)moment);
+    snprintf(expires, sizeof expires, "%018lld", (long long)(moment + BENCH_LEASE));
+    snprintf(count, sizeof count, "%zu", finished);
     loop->words.count = 0;
     const char *const head[] = {
         "EVALSHA", redis_scripts[SCRIPT_EXCHANGE].sha, "2", QUEUE, QUEUE "state", now, "0", count};
@@ -81,7 +81,7 @@ static bool exchange_once(struct raw_loop *loop, const char *batch)
     redisReply *next =
         bare_redis_run(loop->redis, loop->words.count, loop->words.words, loop->words.lengths);
     bench_expect("raw: jobs settled", strspn(next->element[0]->str, "o"), finished);
-    if (loop->last != NULL)
+    if (loop->last)
         freeReplyObject(loop->last);
     loop->last = next;
     loop->taken += next->element[4]->elements;
@@ -94,14 +94,14 @@ static usec_t exchange(const char *url, struct bench_size size, bool forget)
     struct raw_loop loop = {
         .redis = bare_redis_open(url),
         .words = bare_words_new(2 * size.batch + 32),
-        .ends = calloc(size.batch, sizeof(*loop.ends)),
+        .ends = calloc(size.batch, sizeof *loop.ends),
         .forget = forget,
     };
     char batch[24];
 
     bench_fill(store, (struct bench_size){size.jobs, size.batch < 100 ? 100 : size.batch});
     free(bare_redis_load(loop.redis, redis_scripts[SCRIPT_EXCHANGE].text));
-    snprintf(batch, sizeof(batch), "%zu", size.batch);
+    snprintf(batch, sizeof batch, "%zu", size.batch);
     usec_t start = clock_boot();
     while (exchange_once(&loop, batch))
         continue;

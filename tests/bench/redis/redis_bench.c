@@ -41,11 +41,10 @@ int main(int argc, char **argv)
     const char *url = getenv("TH_REDIS");
     int64_t backlog = 1000000, jobs;
 
-    if (url != NULL && argc == 3 && text_equal(argv[1], "minimal") &&
+    if (url && argc == 3 && text_equal(argv[1], "minimal") &&
         text_to_int(argv[2], 1000, 100000000, &jobs))
         return measure_minimal(url, (size_t)jobs);
-    if (url == NULL || argc > 2 ||
-        (argc == 2 && !text_to_int(argv[1], 1000, 100000000, &backlog))) {
+    if (!url || argc > 2 || (argc == 2 && !text_to_int(argv[1], 1000, 100000000, &backlog))) {
         fprintf(stderr, "usage: TH_REDIS=URL redis-bench [BACKLOG | minimal JOBS]\n");
         return 2;
     }

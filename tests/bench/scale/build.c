@@ -136,8 +136,8 @@ static void add_few(struct town *town, const char *queue, const char *key, size_
 
     for (size_t i = 0; i < count; i++) {
         jobs[i] = town_job(town, queue);
-        snprintf(keys[i], NAME_SIZE, "%s%zu", key == NULL ? "" : key, i);
-        jobs[i].key = key == NULL ? NULL : keys[i];
+        snprintf(keys[i], NAME_SIZE, "%s%zu", !key ? "" : key, i);
+        jobs[i].key = !key ? NULL : keys[i];
     }
     town_enqueue(town, jobs, count, store_now(town->store));
 }

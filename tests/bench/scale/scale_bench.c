@@ -96,7 +96,7 @@ static void rest(void)
 {
     const char *command = getenv("TH_BENCH_REST");
 
-    if (command != NULL && system(command) != 0) {
+    if (command && system(command) != 0) {
         fprintf(stderr, "bench: TH_BENCH_REST failed\n");
         exit(EXIT_FAILURE);
     }

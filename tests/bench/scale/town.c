@@ -136,7 +136,7 @@ void town_add(struct town *town, usec_t run_at, struct uuid ids_out[TOWN_BATCH])
     for (size_t i = 0; i < TOWN_BATCH; i++) {
         jobs[i] = town_job(town, TOWN_QUEUE);
         jobs[i].run_at = run_at;
-        if (ids_out != NULL)
+        if (ids_out)
             ids_out[i] = jobs[i].id;
     }
     town_enqueue(town, jobs, TOWN_BATCH, store_now(town->store));

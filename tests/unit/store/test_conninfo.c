@@ -82,7 +82,7 @@ START_TEST(a_url_that_libpq_does_not_know_is_refused_in_our_words)
 
     ck_assert_msg(url_parse(checks[_i].url, &url, &err), "%s", err.text);
     bool fits = pg_conninfo_check(&url, &err);
-    ck_assert_msg(fits == (checks[_i].words == NULL), "%s: %s", checks[_i].rule, err.text);
+    ck_assert_msg(fits == (!checks[_i].words), "%s: %s", checks[_i].rule, err.text);
     if (!fits)
         ck_assert_msg(strstr(err.text, checks[_i].words) != NULL, "%s", err.text);
 }
@@ -95,7 +95,7 @@ START_TEST(a_refusal_does_not_show_the_password)
 
     ck_assert(url_parse("postgres://ada:sesame@[h/d?password=sesame", &url, &err));
     ck_assert(!pg_conninfo_check(&url, &err));
-    ck_assert_msg(strstr(err.text, "sesame") == NULL, "%s", err.text);
+    ck_assert_msg(!strstr(err.text, "sesame"), "%s", err.text);
 }
 END_TEST
 

@@ -54,7 +54,7 @@ START_TEST(without_a_state_the_time_is_that_of_the_id)
     ck_assert_int_eq(listing_time(&filter, &job), AT / 1000 * 1000);
     ck_assert_int_eq(cursor.at, 0);
     ck_assert_int_eq(cursor.ref, 0);
-    ck_assert_mem_eq(&cursor.id, &job.id, sizeof(job.id));
+    ck_assert_mem_eq(&cursor.id, &job.id, sizeof job.id);
 }
 END_TEST
 
@@ -146,12 +146,12 @@ START_TEST(a_cursor_survives_as_text)
     struct job_cursor cursor = {.is_set = true, .at = AT, .ref = -1}, read = {0};
     char text[LISTING_CURSOR_SIZE];
 
-    memset(&cursor.id, 0xab, sizeof(cursor.id));
+    memset(&cursor.id, 0xab, sizeof cursor.id);
     ck_assert(listing_parse_cursor(listing_format_cursor(&cursor, text), &read));
     ck_assert(read.is_set);
     ck_assert_int_eq(read.at, AT);
     ck_assert_int_eq(read.ref, -1);
-    ck_assert_mem_eq(&read.id, &cursor.id, sizeof(read.id));
+    ck_assert_mem_eq(&read.id, &cursor.id, sizeof read.id);
 }
 END_TEST
 

@@ -19,7 +19,7 @@ static bool parse(const char *text, struct redis_address *address_out, struct er
 
 static bool same(const char *a, const char *b)
 {
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+    return !a || !b ? a == b : strcmp(a, b) == 0;
 }
 
 static const struct {
@@ -61,7 +61,7 @@ START_TEST(a_url_says_where_the_server_is_and_who_we_are)
     ck_assert_msg(address.database == servers[_i].database, "%s", rule);
     ck_assert_msg(same(address.user, servers[_i].user), "%s", rule);
     ck_assert_msg(same(address.password, servers[_i].password), "%s", rule);
-    ck_assert_msg(address.master == NULL, "%s", rule);
+    ck_assert_msg(!address.master, "%s", rule);
 }
 END_TEST
 
@@ -284,7 +284,7 @@ START_TEST(a_refusal_does_not_show_the_password)
     struct error err = {0};
 
     ck_assert(!parse(with_secrets[_i], &address, &err));
-    ck_assert_msg(strstr(err.text, "sesame") == NULL, "%s", err.text);
+    ck_assert_msg(!strstr(err.text, "sesame"), "%s", err.text);
 }
 END_TEST
 

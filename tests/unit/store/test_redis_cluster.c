@@ -38,12 +38,12 @@ END_TEST
 /* A store that knows one node of a cluster, without a connection. */
 static struct redis *new_map(void)
 {
-    struct redis *redis = calloc(1, sizeof(*redis));
+    struct redis *redis = calloc(1, sizeof *redis);
     struct error err = {0};
     size_t node;
 
     ck_assert_ptr_nonnull(redis);
-    redis->slot_nodes = calloc(REDIS_SLOTS, sizeof(*redis->slot_nodes));
+    redis->slot_nodes = calloc(REDIS_SLOTS, sizeof *redis->slot_nodes);
     ck_assert_ptr_nonnull(redis->slot_nodes);
     redis_bell_init(&redis->bell);
     ck_assert(redis_node_find(redis, "db1", 7000, &node, &err));

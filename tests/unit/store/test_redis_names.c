@@ -32,7 +32,7 @@ START_TEST(a_thousand_names_are_found)
     char name[16];
 
     for (int i = 0; i < 1000; i++) {
-        snprintf(name, sizeof(name), "q%d", i * 7919 % 1000);
+        snprintf(name, sizeof name, "q%d", i * 7919 % 1000);
         ck_assert(redis_names_add(&names, name));
     }
     ck_assert_uint_eq(names.count, 1000);

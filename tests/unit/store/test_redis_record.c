@@ -154,10 +154,10 @@ START_TEST(an_end_is_read_as_it_was_written)
                 .exit_code = JOB_NO_EXIT_CODE},
     };
 
-    memcpy(settlement.token.bytes, TOKEN, sizeof(settlement.token.bytes));
+    memcpy(settlement.token.bytes, TOKEN, sizeof settlement.token.bytes);
     redis_record_plain_end(&record, &settlement, 1893553446000000);
     ck_assert(read_text(2, record.data, record.length, &read));
-    ck_assert_mem_eq(read.job.token.bytes, TOKEN, sizeof(read.job.token.bytes));
+    ck_assert_mem_eq(read.job.token.bytes, TOKEN, sizeof read.job.token.bytes);
     ck_assert_int_eq(read.job.ended_at, 1893553446000000);
     ck_assert_int_eq(read.job.executions, 1);
     ck_assert_int_eq(read.job.worker, 3);
@@ -192,7 +192,7 @@ START_TEST(a_lease_is_read)
     CLEANUP(read_done) struct read read = {0};
 
     ck_assert(read_text(1, LEASE, strlen(LEASE), &read));
-    ck_assert_mem_eq(read.job.token.bytes, TOKEN, sizeof(read.job.token.bytes));
+    ck_assert_mem_eq(read.job.token.bytes, TOKEN, sizeof read.job.token.bytes);
     ck_assert_int_eq(read.job.expires_at, 1893553475123456);
     ck_assert_int_eq(read.job.executions, 2);
     ck_assert_int_eq(read.job.started_at, 1893553445123456);

@@ -101,7 +101,7 @@ START_TEST(a_url_of_more_than_4096_bytes_is_refused)
     struct error err;
     char text[4098];
 
-    memset(text, 'a', sizeof(text));
+    memset(text, 'a', sizeof text);
     memcpy(text, "sqlite:", 7);
     text[4096] = '\0';
     ck_assert(url_parse(text, &url, &err));

@@ -5,7 +5,7 @@
 
 static const char *find_defect(const struct job *job, int64_t encoding)
 {
-    if (job->type == NULL || !job_name_is_valid(job->type))
+    if (!job->type || !job_name_is_valid(job->type))
         return "the stored record is damaged: its type is not a name";
     if (encoding != JOB_JSON && encoding != JOB_RAW)
         return "the stored record is damaged: its encoding is unknown";

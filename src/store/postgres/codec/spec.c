@@ -18,7 +18,7 @@ static void add_int(struct json_writer *json, const char *name, int64_t value)
 
 static void add_text(struct json_writer *json, const char *name, const char *text)
 {
-    if (text != NULL)
+    if (text)
         json_write_text(json, name, text);
 }
 
@@ -35,7 +35,7 @@ static void add_bytes(struct json_writer *json, const char *name, struct bytes b
     static const char digits[] = "0123456789abcdef";
     CLEANUP(buffer_done) struct buffer hex = BUFFER(PG_SPEC_MAX);
 
-    if (bytes.data == NULL)
+    if (!bytes.data)
         return;
     buffer_text(&hex, "\\x");
     for (size_t i = 0; i < bytes.length; i++) {
@@ -48,13 +48,13 @@ static void add_bytes(struct json_writer *json, const char *name, struct bytes b
 
 static void add_bytes_of_text(struct json_writer *json, const char *name, const char *text)
 {
-    if (text != NULL)
+    if (text)
         add_bytes(json, name, (struct bytes){(const unsigned char *)text, strlen(text)});
 }
 
 bool pg_spec_is_plain_job(const struct job *job)
 {
-    return job->key == NULL && !idempotency_key_counts(job->idempotency_key);
+    return !job->key && !idempotency_key_counts(job->idempotency_key);
 }
 
 void pg_spec_add_job(struct json_writer *json, const char *name, const struct job *job)
@@ -78,8 +78,7 @@ void pg_spec_add_job(struct json_writer *json, const char *name, const struct jo
     json_write_int(json, "update_flags", job_flags_pack(job));
     add_text(json, "idempotency_key", has_record ? job->idempotency_key : NULL);
     add_int(json, "idempotency_expires", has_record ? job->idempotency_expires : 0);
-    add_bytes(json, "payload",
-              job->payload.data != NULL ? job->payload : (struct bytes){nothing, 0});
+    add_bytes(json, "payload", job->payload.data ? job->payload : (struct bytes){nothing, 0});
     json_write_close(json, '}');
 }
 
@@ -116,7 +115,7 @@ void pg_spec_add_settlement(struct json_writer *json, int n, const struct settle
     add_uuid(json, "job", &settlement->job);
     json_write_int(json, "ref", pg_reserved_seq(settlement->ref));
     add_bytes(json, "token",
-              (struct bytes){settlement->token.bytes, sizeof(settlement->token.bytes)});
+              (struct bytes){settlement->token.bytes, sizeof settlement->token.bytes});
     json_write_int(json, "kind", settlement->kind);
     json_write_bool(json, "counts", settlement->counts);
     json_write_bool(json, "forget", settlement->forget);
@@ -134,7 +133,7 @@ void pg_spec_add_settlement(struct json_writer *json, int n, const struct settle
         add_run(json, &settlement->run);
     add_int(json, "aside", settlement->aside);
     add_int(json, "aside_since", settlement->aside_since);
-    if (settlement->on_dead != NULL)
+    if (settlement->on_dead)
         pg_spec_add_job(json, "on_dead", settlement->on_dead);
     json_write_close(json, '}');
 }

@@ -31,11 +31,11 @@ void pg_addresses_done(struct pg_addresses *list)
 static bool add(struct pg_addresses *list, char *host, char *hostaddr, char *port)
 {
     struct pg_address address = {host, hostaddr, port};
-    struct pg_address *items = realloc(list->items, (list->count + 1) * sizeof(*items));
+    struct pg_address *items = realloc(list->items, (list->count + 1) * sizeof *items);
 
-    if (items != NULL)
+    if (items)
         list->items = items;
-    if (items == NULL || host == NULL || hostaddr == NULL || port == NULL) {
+    if (!items || !host || !hostaddr || !port) {
         free_address(&address);
         return false;
     }
@@ -47,14 +47,14 @@ static bool add(struct pg_addresses *list, char *host, char *hostaddr, char *por
 
 static const PQconninfoOption *find_option(const PQconninfoOption *options, const char *name)
 {
-    while (options->keyword != NULL && !text_equal(options->keyword, name))
+    while (options->keyword && !text_equal(options->keyword, name))
         options++;
     return options;
 }
 
 static const char *value_of(const PQconninfoOption *option)
 {
-    return option->val != NULL ? option->val : "";
+    return option->val ? option->val : "";
 }
 
 static size_t count_entries(const char *list)
@@ -82,9 +82,9 @@ static bool split(const PQconninfoOption *options, struct pg_addresses *list)
     const char *hosts = value_of(find_option(options, "host"));
     const char *hostaddrs = value_of(find_option(options, "hostaddr"));
     const PQconninfoOption *port = find_option(options, "port");
-    const char *default_port = port->compiled != NULL ? port->compiled : "";
+    const char *default_port = port->compiled ? port->compiled : "";
     size_t count = count_entries(*hostaddrs != '\0' ? hostaddrs : hosts);
-    bool is_port_shared = strchr(value_of(port), ',') == NULL;
+    bool is_port_shared = !strchr(value_of(port), ',');
 
     for (size_t i = 0; i < count; i++)
         if (!add(list, nth_entry(hosts, i, ""), nth_entry(hostaddrs, i, ""),
@@ -96,7 +96,7 @@ static bool split(const PQconninfoOption *options, struct pg_addresses *list)
 bool pg_addresses_find(PGconn *conn, struct pg_addresses *list_out)
 {
     PQconninfoOption *options = PQconninfo(conn);
-    bool found = options != NULL && split(options, list_out);
+    bool found = options && split(options, list_out);
 
     PQconninfoFree(options);
     return found;
@@ -104,7 +104,7 @@ bool pg_addresses_find(PGconn *conn, struct pg_addresses *list_out)
 
 static char *copy(const char *text)
 {
-    return strdup(text != NULL ? text : "");
+    return strdup(text ? text : "");
 }
 
 bool pg_addresses_current(const PGconn *conn, struct pg_addresses *list_out)
@@ -125,8 +125,8 @@ static bool add_found(struct pg_addresses *list, const struct pg_address *name,
 {
     char text[NI_MAXHOST];
 
-    for (; found != NULL; found = found->ai_next)
-        if (getnameinfo(found->ai_addr, found->ai_addrlen, text, sizeof(text), NULL, 0,
+    for (; found; found = found->ai_next)
+        if (getnameinfo(found->ai_addr, found->ai_addrlen, text, sizeof text, NULL, 0,
                         NI_NUMERICHOST) == 0 &&
             !add(list, strdup(name->host), strdup(text), strdup(name->port)))
             return false;

@@ -95,7 +95,7 @@ struct uuid pg_answer_uuid(struct pg_answer *answer)
 {
     struct uuid id = {{0}};
 
-    copy_exactly(answer, id.bytes, sizeof(id.bytes));
+    copy_exactly(answer, id.bytes, sizeof id.bytes);
     return id;
 }
 
@@ -103,6 +103,6 @@ struct lease_token pg_answer_token(struct pg_answer *answer)
 {
     struct lease_token token = {{0}};
 
-    copy_exactly(answer, token.bytes, sizeof(token.bytes));
+    copy_exactly(answer, token.bytes, sizeof token.bytes);
     return token;
 }

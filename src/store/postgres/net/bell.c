@@ -56,7 +56,7 @@ static bool has_timer_run_out(struct pg_bell *bell)
 {
     uint64_t times;
 
-    return bell->pause > 0 && read(bell->timer_fd, &times, sizeof(times)) == sizeof(times);
+    return bell->pause > 0 && read(bell->timer_fd, &times, sizeof times) == sizeof times;
 }
 
 /* The two ways to change `rung` keep the eventfd with it. */
@@ -164,7 +164,7 @@ static bool listen_to_channel(struct postgres *postgres, struct error *err)
         return false;
     if (!pg_answer_next(&answer))
         return error_set(err, TH_E_INTERNAL, "postgres: the bell has no name");
-    snprintf(sql, sizeof(sql), "LISTEN %.*s", pg_answer_length(&answer), pg_answer_raw(&answer));
+    snprintf(sql, sizeof sql, "LISTEN %.*s", pg_answer_length(&answer), pg_answer_raw(&answer));
     return pg_connection_execute(postgres, sql, store_deadline(&postgres->base), err);
 }
 

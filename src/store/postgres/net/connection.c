@@ -37,17 +37,16 @@
 
 struct postgres *pg_connection_new(const char *conninfo, const char *schema, const char *caller)
 {
-    struct postgres *postgres = calloc(1, sizeof(*postgres));
+    struct postgres *postgres = calloc(1, sizeof *postgres);
 
-    if (postgres == NULL)
+    if (!postgres)
         return NULL;
     pg_bell_init(&postgres->bell);
     postgres->conninfo = strdup(conninfo);
     postgres->schema = strdup(schema);
     postgres->caller = strndup(caller, APPLICATION_NAME_MAX);
-    postgres->prepared = calloc(SQL_STATEMENTS, sizeof(*postgres->prepared));
-    if (postgres->conninfo == NULL || postgres->schema == NULL || postgres->caller == NULL ||
-        postgres->prepared == NULL) {
+    postgres->prepared = calloc(SQL_STATEMENTS, sizeof *postgres->prepared);
+    if (!postgres->conninfo || !postgres->schema || !postgres->caller || !postgres->prepared) {
         pg_connection_free(postgres);
         return NULL;
     }
@@ -56,12 +55,12 @@ struct postgres *pg_connection_new(const char *conninfo, const char *schema, con
 
 void pg_connection_drop(struct postgres *postgres)
 {
-    if (postgres->conn == NULL)
+    if (!postgres->conn)
         return;
     pg_bell_lose(&postgres->bell);
     PQfinish(postgres->conn);
     postgres->conn = NULL;
-    memset(postgres->prepared, 0, SQL_STATEMENTS * sizeof(*postgres->prepared));
+    memset(postgres->prepared, 0, SQL_STATEMENTS * sizeof *postgres->prepared);
 }
 
 void pg_connection_free(struct postgres *postgres)
@@ -124,11 +123,11 @@ static const char *state_of_refusal(const char *words)
     };
 
     for (size_t i = 0; i < COUNT_OF(refusals); i++)
-        if (strstr(words, refusals[i].words) != NULL)
+        if (strstr(words, refusals[i].words))
             return refusals[i].state;
-    if (strstr(words, "does not exist") == NULL)
+    if (!strstr(words, "does not exist"))
         return "08001";
-    return strstr(words, "database \"") != NULL ? "3D000" : "28000";
+    return strstr(words, "database \"") ? "3D000" : "28000";
 }
 
 /* What to do about a refusal, if anybody can say. */
@@ -144,7 +143,7 @@ static const char *advice_on(const char *words)
     };
 
     for (size_t i = 0; i < COUNT_OF(tls); i++)
-        if (strstr(words, tls[i].words) != NULL)
+        if (strstr(words, tls[i].words))
             return tls[i].advice;
     return pg_sqlstate_find(state_of_refusal(words))->advice;
 }
@@ -158,7 +157,7 @@ static bool refuse_connection(const char *words, struct error *err)
     if (line.length == 0)
         return error_no_memory(err);
     return error_set(err, TH_E_UNAVAILABLE, "postgres: %s%s%s", buffer_str(&line),
-                     advice != NULL ? ": " : "", advice != NULL ? advice : "");
+                     advice ? ": " : "", advice ? advice : "");
 }
 
 bool pg_connection_error(const PGresult *result, struct error *err)
@@ -168,18 +167,17 @@ bool pg_connection_error(const PGresult *result, struct error *err)
     const char *words = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const struct pg_sqlstate *meaning = pg_sqlstate_find(state);
 
-    add_line(&line, words != NULL ? words : PQresultErrorMessage(result));
-    if (state != NULL && text_starts_with(state, "TH"))
+    add_line(&line, words ? words : PQresultErrorMessage(result));
+    if (state && text_starts_with(state, "TH"))
         return error_set(err, meaning->code, "%s", buffer_str(&line));
     return error_set(err, meaning->code, "postgres: %s%s%s", buffer_str(&line),
-                     meaning->advice != NULL ? ": " : "",
-                     meaning->advice != NULL ? meaning->advice : "");
+                     meaning->advice ? ": " : "", meaning->advice ? meaning->advice : "");
 }
 
 bool pg_connection_lost(struct postgres *postgres, bool wrote, struct error *err)
 {
     CLEANUP(buffer_done) struct buffer line = BUFFER(ERROR_TEXT_SIZE);
-    bool broken = postgres->conn != NULL && PQstatus(postgres->conn) != CONNECTION_OK;
+    bool broken = postgres->conn && PQstatus(postgres->conn) != CONNECTION_OK;
 
     if (broken)
         add_line(&line, PQerrorMessage(postgres->conn));
@@ -201,7 +199,7 @@ static bool collect(struct postgres *postgres, usec_t deadline, PGresult **last_
             PQclear(*last_out);
             return pg_connection_lost(postgres, false, err);
         }
-        if (next == NULL)
+        if (!next)
             return true;
         PQclear(*last_out);
         *last_out = next;
@@ -252,7 +250,7 @@ static bool set_up_session(struct postgres *postgres, usec_t deadline, struct er
 {
     char sql[1024];
 
-    snprintf(sql, sizeof(sql),
+    snprintf(sql, sizeof sql,
              SESSION_SETTINGS " SET statement_timeout = %d; SET search_path = %s, pg_temp",
              pg_connection_timeout(postgres), postgres->schema);
     return pg_connection_execute(postgres, sql, deadline, err) &&
@@ -261,7 +259,7 @@ static bool set_up_session(struct postgres *postgres, usec_t deadline, struct er
 
 bool pg_connection_ensure(struct postgres *postgres, usec_t deadline, struct error *err)
 {
-    if (postgres->conn != NULL && pg_wire_is_alive(postgres->conn)) {
+    if (postgres->conn && pg_wire_is_alive(postgres->conn)) {
         pg_bell_hear(postgres);
         return true;
     }

@@ -40,7 +40,7 @@ bool pg_conninfo_schema(const struct store_url *url, const char **schema_out, st
 {
     const char *schema = url_option(url, "schema");
 
-    *schema_out = schema != NULL ? schema : SCHEMA_DEFAULT;
+    *schema_out = schema ? schema : SCHEMA_DEFAULT;
     size_t first = strspn(*schema_out, FIRST_CHARS);
     size_t length = strspn(*schema_out, FIRST_CHARS "0123456789");
     return (first > 0 && (*schema_out)[length] == '\0' && length <= SCHEMA_MAX &&
@@ -57,12 +57,12 @@ static const char *unknown_option(const struct store_url *url)
     PQconninfoOption *known = PQconndefaults();
     const char *unknown = NULL;
 
-    for (size_t i = 0; known != NULL && unknown == NULL && i < url->option_count; i++) {
+    for (size_t i = 0; known && !unknown && i < url->option_count; i++) {
         const char *name = url->options[i].name;
         const PQconninfoOption *option = known;
-        while (option->keyword != NULL && !text_equal(option->keyword, name))
+        while (option->keyword && !text_equal(option->keyword, name))
             option++;
-        if (option->keyword == NULL && !text_equal(name, "schema") && !text_equal(name, "ssl"))
+        if (!option->keyword && !text_equal(name, "schema") && !text_equal(name, "ssl"))
             unknown = name;
     }
     PQconninfoFree(known);
@@ -74,7 +74,7 @@ static bool has_two_logins(const char *conninfo)
 {
     const char *at = strchr(conninfo, '@');
 
-    return at != NULL && memchr(at + 1, '@', strcspn(at + 1, "?")) != NULL;
+    return at && memchr(at + 1, '@', strcspn(at + 1, "?"));
 }
 
 bool pg_conninfo_check(const struct store_url *url, struct error *err)
@@ -83,7 +83,7 @@ bool pg_conninfo_check(const struct store_url *url, struct error *err)
     char *words = NULL;
     const char *unknown;
 
-    if (conninfo == NULL)
+    if (!conninfo)
         return error_no_memory(err);
     if (!text_starts_with(url->path, "//"))
         return error_set(err, TH_E_INVALID, "%s: write %s://user@host/database", url->shown,
@@ -92,19 +92,19 @@ bool pg_conninfo_check(const struct store_url *url, struct error *err)
         return error_set(err, TH_E_INVALID, "%s: in a password write %%40 for '@'", url->shown);
     PQconninfoOption *parsed = PQconninfoParse(conninfo, &words);
     PQfreemem(words);
-    if (parsed != NULL) {
+    if (parsed) {
         PQconninfoFree(parsed);
         return true;
     }
     const char *ssl =
         url_option(url, "ssl"); /* libpq knows ssl=true, for those who come from Java */
-    if (ssl != NULL && !text_equal(ssl, "true"))
+    if (ssl && !text_equal(ssl, "true"))
         return error_set(err, TH_E_INVALID,
                          "%s: neither TaskHarbor nor libpq knows the option 'ssl=%s': write "
                          "sslmode=require",
                          url->shown, ssl);
     unknown = unknown_option(url);
-    if (unknown != NULL)
+    if (unknown)
         return error_set(err, TH_E_INVALID,
                          "%s: neither TaskHarbor nor libpq knows the option '%s'", url->shown,
                          unknown);

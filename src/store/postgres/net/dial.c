@@ -80,10 +80,9 @@ static usec_t longest_silence(PGconn *conn)
     const PQconninfoOption *option = options;
     int64_t seconds = 0;
 
-    while (option != NULL && option->keyword != NULL &&
-           !text_equal(option->keyword, "connect_timeout"))
+    while (option && option->keyword && !text_equal(option->keyword, "connect_timeout"))
         option++;
-    if (option == NULL || option->val == NULL || !text_to_int(option->val, 0, INT_MAX, &seconds))
+    if (!option || !option->val || !text_to_int(option->val, 0, INT_MAX, &seconds))
         seconds = 0;
     PQconninfoFree(options);
     return seconds > 0 ? seconds * USEC_PER_SEC : USEC_MAX;
@@ -103,10 +102,10 @@ static bool has_gone_on(const PGconn *conn, char last[NAME_ROOM])
 {
     char now[NAME_ROOM];
 
-    snprintf(now, sizeof(now), "%s %s %s", PQhost(conn), PQhostaddr(conn), PQport(conn));
+    snprintf(now, sizeof now, "%s %s %s", PQhost(conn), PQhostaddr(conn), PQport(conn));
     if (strcmp(now, last) == 0)
         return false;
-    memcpy(last, now, sizeof(now));
+    memcpy(last, now, sizeof now);
     return true;
 }
 
@@ -157,7 +156,7 @@ static bool dial_all(struct dial *dial, PGconn **conn_out)
     do {
         CLEANUP(finish) PGconn *conn = start(dial);
         PQsetNoticeReceiver(conn, ignore_notice, NULL);
-        if (conn == NULL || (dial->left.count == 0 && !pg_addresses_find(conn, &dial->left)))
+        if (!conn || (dial->left.count == 0 && !pg_addresses_find(conn, &dial->left)))
             return false;
         end = attempt(dial, conn);
         if (end == DIAL_ANSWERED && PQsetnonblocking(conn, 1) == 0) {

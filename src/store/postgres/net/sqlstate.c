@@ -43,7 +43,7 @@ static const struct pg_sqlstate unknown = {"", TH_E_INTERNAL, SQLSTATE_REPORT, N
 
 const struct pg_sqlstate *pg_sqlstate_find(const char *state)
 {
-    for (size_t i = 0; state != NULL && i < COUNT_OF(meanings); i++) {
+    for (size_t i = 0; state && i < COUNT_OF(meanings); i++) {
         bool is_class = strlen(meanings[i].state) == CLASS_LENGTH;
         if (is_class ? strncmp(state, meanings[i].state, CLASS_LENGTH) == 0
                      : strcmp(state, meanings[i].state) == 0)

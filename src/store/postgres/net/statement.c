@@ -40,14 +40,14 @@ static void add_int4(struct buffer *data, int32_t value)
 {
     uint32_t bytes = htobe32((uint32_t)value);
 
-    buffer_add(data, &bytes, sizeof(bytes));
+    buffer_add(data, &bytes, sizeof bytes);
 }
 
 static void add_int8(struct buffer *data, int64_t value)
 {
     uint64_t bytes = htobe64((uint64_t)value);
 
-    buffer_add(data, &bytes, sizeof(bytes));
+    buffer_add(data, &bytes, sizeof bytes);
 }
 
 /* Now that it is known how many elements the array has. */
@@ -62,7 +62,7 @@ static void end_array(struct pg_statement *statement)
     start = statement->parameters[statement->count - 1].start;
     statement->parameters[statement->count - 1].length = statement->data.length - start;
     if (!statement->data.failed)
-        memcpy(statement->data.data + start + COUNT_PLACE, &elements, sizeof(elements));
+        memcpy(statement->data.data + start + COUNT_PLACE, &elements, sizeof elements);
 }
 
 static void add_parameter(struct pg_statement *statement, const void *value, size_t length)
@@ -71,8 +71,8 @@ static void add_parameter(struct pg_statement *statement, const void *value, siz
     assert(statement->count < STATEMENT_PARAMETERS);
     statement->parameters[statement->count].start = statement->data.length;
     statement->parameters[statement->count].length = length;
-    statement->parameters[statement->count++].is_null = value == NULL;
-    if (value != NULL)
+    statement->parameters[statement->count++].is_null = !value;
+    if (value)
         buffer_add(&statement->data, value, length);
 }
 
@@ -85,28 +85,28 @@ void pg_statement_int(struct pg_statement *statement, int64_t value)
 {
     uint64_t bytes = htobe64((uint64_t)value);
 
-    add_parameter(statement, &bytes, sizeof(bytes));
+    add_parameter(statement, &bytes, sizeof bytes);
 }
 
 void pg_statement_int4(struct pg_statement *statement, int value)
 {
     uint32_t bytes = htobe32((uint32_t)value);
 
-    add_parameter(statement, &bytes, sizeof(bytes));
+    add_parameter(statement, &bytes, sizeof bytes);
 }
 
 void pg_statement_int2(struct pg_statement *statement, int value)
 {
     uint16_t bytes = htobe16((uint16_t)value);
 
-    add_parameter(statement, &bytes, sizeof(bytes));
+    add_parameter(statement, &bytes, sizeof bytes);
 }
 
 void pg_statement_bool(struct pg_statement *statement, bool value)
 {
     const char byte = value ? 1 : 0;
 
-    add_parameter(statement, &byte, sizeof(byte));
+    add_parameter(statement, &byte, sizeof byte);
 }
 
 void pg_statement_int_or_null(struct pg_statement *statement, int64_t value)
@@ -119,7 +119,7 @@ void pg_statement_int_or_null(struct pg_statement *statement, int64_t value)
 
 void pg_statement_text(struct pg_statement *statement, const char *text)
 {
-    add_parameter(statement, text, text != NULL ? strlen(text) : 0);
+    add_parameter(statement, text, text ? strlen(text) : 0);
 }
 
 void pg_statement_bytes(struct pg_statement *statement, struct bytes bytes)
@@ -129,7 +129,7 @@ void pg_statement_bytes(struct pg_statement *statement, struct bytes bytes)
 
 void pg_statement_uuid(struct pg_statement *statement, const struct uuid *id)
 {
-    add_parameter(statement, id->bytes, sizeof(id->bytes));
+    add_parameter(statement, id->bytes, sizeof id->bytes);
 }
 
 void pg_statement_array(struct pg_statement *statement, enum array_type type)
@@ -148,8 +148,8 @@ static void add_element(struct pg_statement *statement, const void *value, size_
 {
     assert(statement->in_array && length <= INT32_MAX);
     statement->elements++;
-    add_int4(&statement->data, value != NULL ? (int32_t)length : ABSENT);
-    if (value != NULL)
+    add_int4(&statement->data, value ? (int32_t)length : ABSENT);
+    if (value)
         buffer_add(&statement->data, value, length);
 }
 
@@ -161,14 +161,14 @@ void pg_element_null(struct pg_statement *statement)
 void pg_element_int(struct pg_statement *statement, int64_t value)
 {
     statement->elements++;
-    add_int4(&statement->data, sizeof(value));
+    add_int4(&statement->data, sizeof value);
     add_int8(&statement->data, value);
 }
 
 void pg_element_int4(struct pg_statement *statement, int value)
 {
     statement->elements++;
-    add_int4(&statement->data, sizeof(value));
+    add_int4(&statement->data, sizeof value);
     add_int4(&statement->data, value);
 }
 
@@ -192,12 +192,12 @@ void pg_element_bool(struct pg_statement *statement, bool value)
 {
     const char byte = value ? 1 : 0;
 
-    add_element(statement, &byte, sizeof(byte));
+    add_element(statement, &byte, sizeof byte);
 }
 
 void pg_element_text(struct pg_statement *statement, const char *text)
 {
-    add_element(statement, text, text != NULL ? strlen(text) : 0);
+    add_element(statement, text, text ? strlen(text) : 0);
 }
 
 void pg_element_bytes(struct pg_statement *statement, struct bytes bytes)
@@ -207,7 +207,7 @@ void pg_element_bytes(struct pg_statement *statement, struct bytes bytes)
 
 void pg_element_uuid(struct pg_statement *statement, const struct uuid *id)
 {
-    add_element(statement, id->bytes, sizeof(id->bytes));
+    add_element(statement, id->bytes, sizeof id->bytes);
 }
 
 void pg_element_bits(struct pg_statement *statement, const unsigned char *bits, size_t count)
@@ -223,7 +223,7 @@ void pg_element_bits(struct pg_statement *statement, const unsigned char *bits, 
 
 void pg_element_token(struct pg_statement *statement, const struct lease_token *token)
 {
-    add_element(statement, token->bytes, sizeof(token->bytes));
+    add_element(statement, token->bytes, sizeof token->bytes);
 }
 
 /* ---- the round trip ---- */
@@ -241,7 +241,7 @@ static bool send_execute(const struct pg_statement *statement, const char *name)
 
     for (int i = 0; i < statement->count; i++) {
         /* An empty buffer has no address; a NULL would be an absent value. */
-        const char *data = statement->data.data != NULL ? statement->data.data : "";
+        const char *data = statement->data.data ? statement->data.data : "";
         values[i] = statement->parameters[i].is_null ? NULL : data + statement->parameters[i].start;
         lengths[i] = (int)statement->parameters[i].length;
         formats[i] = 1;
@@ -255,7 +255,7 @@ static bool send_unit(const struct pg_statement *statement)
 {
     char name[NAME_SIZE];
 
-    snprintf(name, sizeof(name), "th%d", (int)statement->which);
+    snprintf(name, sizeof name, "th%d", (int)statement->which);
     return send_prepare(statement->postgres, statement->which, name) &&
            send_execute(statement, name) && PQpipelineSync(statement->postgres->conn) == 1;
 }
@@ -293,13 +293,13 @@ static bool collect(struct postgres *postgres, usec_t deadline, struct reply *re
         if (!pg_wire_result(postgres->conn, deadline, &result))
             return false;
         ExecStatusType status = PQresultStatus(result);
-        if (result != NULL && status == PGRES_PIPELINE_SYNC) {
+        if (result && status == PGRES_PIPELINE_SYNC) {
             PQclear(result);
             return true;
         }
         if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK)
             keep(&reply->answer, result);
-        else if (result != NULL && reply->error == NULL && status == PGRES_FATAL_ERROR)
+        else if (result && !reply->error && status == PGRES_FATAL_ERROR)
             reply->error = result;
         else
             PQclear(result);
@@ -310,7 +310,7 @@ static bool collect(struct postgres *postgres, usec_t deadline, struct reply *re
 static void note_prepared(struct postgres *postgres, enum sql_statement which,
                           const struct reply *reply)
 {
-    postgres->prepared[which] = postgres->prepared[which] || reply->answer != NULL;
+    postgres->prepared[which] = postgres->prepared[which] || reply->answer;
 }
 
 static bool collect_plain(struct postgres *postgres, enum sql_statement which, usec_t deadline)
@@ -353,7 +353,7 @@ static bool talk(struct pg_statement *statement, usec_t deadline, struct reply *
 /* One that has failed takes nothing more, so a statement of it cannot be repeated alone. */
 static bool is_in_transaction(const struct postgres *postgres)
 {
-    return postgres->conn != NULL && PQtransactionStatus(postgres->conn) != PQTRANS_IDLE;
+    return postgres->conn && PQtransactionStatus(postgres->conn) != PQTRANS_IDLE;
 }
 
 /* Whether to try again after this error, which is reported otherwise. */
@@ -386,8 +386,8 @@ bool pg_statement_run(struct pg_statement *statement, struct pg_answer *answer_o
             return false;
         if (!talk(statement, deadline, &reply))
             return pg_connection_lost(statement->postgres, statement->writes, err);
-        if (reply.error == NULL) {
-            if (answer_out != NULL) {
+        if (!reply.error) {
+            if (answer_out) {
                 *answer_out = pg_answer_of(reply.answer);
                 reply.answer = NULL;
             }

@@ -43,7 +43,7 @@ bool pg_wire_result(PGconn *conn, usec_t deadline, PGresult **result_out)
         if (!await(conn, POLLIN, deadline))
             return false;
     *result_out = PQgetResult(conn);
-    return *result_out != NULL || PQstatus(conn) == CONNECTION_OK;
+    return *result_out || PQstatus(conn) == CONNECTION_OK;
 }
 
 bool pg_wire_is_alive(PGconn *conn)

@@ -39,7 +39,7 @@ bool pg_aside(struct store *store, const char *const *queues, size_t count,
         return false;
     while (pg_answer_next(&answer)) {
         struct aside_type *type = aside_list_add(types_out);
-        if (type == NULL)
+        if (!type)
             return error_no_memory(err);
         type->queue = pg_answer_text(&answer, arena);
         type->type = pg_answer_text(&answer, arena);

@@ -71,9 +71,9 @@ static void read_run(struct pg_answer *answer, struct arena *arena, struct job_r
 static bool add_run(struct pg_answer *answer, struct arena *arena, struct job *job,
                     struct error *err)
 {
-    if (job->runs == NULL)
-        job->runs = arena_alloc(arena, (JOB_RUNS_KEPT + 1) * sizeof(*job->runs));
-    if (job->runs == NULL)
+    if (!job->runs)
+        job->runs = arena_alloc(arena, (JOB_RUNS_KEPT + 1) * sizeof *job->runs);
+    if (!job->runs)
         return error_no_memory(err);
     if (job->run_count <= JOB_RUNS_KEPT)
         read_run(answer, arena, &job->runs[job->run_count++]);
@@ -110,7 +110,7 @@ static bool read_runs(struct postgres *postgres, struct job_list *jobs, size_t f
         return false;
     while (pg_answer_next(&answer)) {
         struct job *job = find_job(jobs, first, pg_answer_int(&answer));
-        if (job != NULL && !add_run(&answer, &jobs->arena, job, err))
+        if (job && !add_run(&answer, &jobs->arena, job, err))
             return false;
     }
     for (size_t i = first; i < jobs->count; i++)
@@ -130,7 +130,7 @@ static bool read_jobs(struct pg_answer *answer, size_t limit, struct job_list *j
         if (*more_out)
             return true;
         struct job *job = job_list_add(jobs_out);
-        if (job == NULL)
+        if (!job)
             return error_no_memory(err);
         read_job(answer, &jobs_out->arena, job);
         bytes += listing_bytes(job);

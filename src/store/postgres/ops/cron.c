@@ -42,7 +42,7 @@ static bool read_past(struct pg_answer *answer, usec_t now, struct cron_past *pa
     past_out->doubted = slot - past_out->last;
     past_out->paused_at = pg_answer_int(answer);
     const char *by = pg_answer_text(answer, &arena);
-    snprintf(past_out->paused_by, sizeof past_out->paused_by, "%s", by != NULL ? by : "");
+    snprintf(past_out->paused_by, sizeof past_out->paused_by, "%s", by ? by : "");
     return !arena.failed || error_no_memory(err);
 }
 

@@ -106,16 +106,15 @@ static void bind_payloads(struct pg_statement *call, const struct job *jobs, siz
 
     pg_statement_array(call, ARRAY_BYTEA);
     for (size_t i = 0; i < count; i++)
-        pg_element_bytes(call, jobs[i].payload.data != NULL ? jobs[i].payload
-                                                            : (struct bytes){nothing, 0});
+        pg_element_bytes(call, jobs[i].payload.data ? jobs[i].payload : (struct bytes){nothing, 0});
 }
 
 static bool bind_jobs(struct pg_statement *call, const struct job *jobs, size_t count,
                       struct error *err)
 {
-    AUTO_FREE int *numbers = calloc(count, sizeof(*numbers));
+    AUTO_FREE int *numbers = calloc(count, sizeof *numbers);
 
-    if (numbers == NULL)
+    if (!numbers)
         return error_no_memory(err);
     if (!bind_queues(call, jobs, count, numbers, err))
         return false;

@@ -74,7 +74,7 @@ static bool name_queues(struct exchange *exchange, struct error *err)
     for (size_t i = 0; i < finished->count; i++)
         if (pg_queue_names_add(&exchange->queues, finished->items[i].queue) == 0)
             return error_no_memory(err);
-    for (size_t i = 0; wanted != NULL && i < wanted->queue_count; i++)
+    for (size_t i = 0; wanted && i < wanted->queue_count; i++)
         if (pg_queue_names_add(&exchange->queues, wanted->queues[i].queue) == 0)
             return error_no_memory(err);
     return true;
@@ -102,7 +102,7 @@ static bool read_job(struct exchange *exchange, struct pg_answer *answer, const 
     struct job *job = job_list_add(exchange->jobs);
     struct arena *arena = &exchange->jobs->arena;
 
-    if (job == NULL)
+    if (!job)
         return error_no_memory(err);
     job->token = lease_token_make(&wanted->batch, (uint32_t)pg_answer_int(answer));
     const char *queue = wanted->queues[pg_answer_int(answer) - 1].queue;
@@ -126,7 +126,7 @@ static void read_limit(const struct exchange *exchange, struct pg_answer *answer
     for (int i = 0; i < 5; i++)
         pg_answer_skip(answer);
     limit.limited_until = pg_answer_int(answer);
-    if (exchange->wanted->limits_out != NULL)
+    if (exchange->wanted->limits_out)
         exchange->wanted->limits_out[share] = limit;
 }
 
@@ -137,7 +137,7 @@ static bool read_looked(const struct exchange *exchange, struct pg_answer *answe
     struct pg_scan_start *start =
         pg_scan_starts_find(&exchange->postgres->scan_starts, share->queue);
 
-    if (start == NULL)
+    if (!start)
         return error_no_memory(err);
     pg_scan_start_looked(start, exchange->now, took);
     return true;
@@ -155,7 +155,7 @@ static bool read_row(struct exchange *exchange, struct pg_answer *answer, const 
 {
     enum pg_row kind = (enum pg_row)pg_answer_int(answer);
 
-    assert(exchange->wanted != NULL || kind == ROW_VERDICT || kind == ROW_BELL);
+    assert(exchange->wanted || kind == ROW_VERDICT || kind == ROW_BELL);
     switch (kind) {
     case ROW_VERDICT:
         read_verdict(exchange, answer);
@@ -199,7 +199,7 @@ static void sort_shares(struct exchange *exchange)
     for (size_t i = from + 1; i <= exchange->jobs->count; i++) {
         if (i < exchange->jobs->count && jobs[i].queue == jobs[from].queue)
             continue;
-        qsort(jobs + from, i - from, sizeof(*jobs), compare_places);
+        qsort(jobs + from, i - from, sizeof *jobs, compare_places);
         from = i;
     }
 }
@@ -210,7 +210,7 @@ static bool note_scan_starts(struct exchange *exchange, struct error *err)
         const struct job *job = &exchange->jobs->items[i];
         struct pg_scan_start *start =
             pg_scan_starts_find(&exchange->postgres->scan_starts, job->queue);
-        if (start == NULL)
+        if (!start)
             return error_no_memory(err);
         pg_scan_start_took(start, job);
     }
@@ -223,20 +223,20 @@ static bool read_answer(struct exchange *exchange, struct pg_answer *answer, use
     const struct reservation *wanted = exchange->wanted;
     const char *pool = NULL;
 
-    if (wanted != NULL) {
+    if (wanted) {
         pool = arena_text(&exchange->jobs->arena, wanted->pool);
-        for (size_t i = 0; wanted->limits_out != NULL && i < wanted->queue_count; i++)
+        for (size_t i = 0; wanted->limits_out && i < wanted->queue_count; i++)
             wanted->limits_out[i] = (struct share_limit){0};
     }
     while (pg_answer_next(answer))
         if (!read_row(exchange, answer, pool, took, err))
             return false;
-    if (exchange->came_back || (wanted != NULL && wanted->types != NULL))
+    if (exchange->came_back || (wanted && wanted->types))
         pg_scan_starts_forget(&exchange->postgres->scan_starts);
-    if (wanted == NULL)
+    if (!wanted)
         return true;
     sort_shares(exchange);
-    if (!exchange->came_back && wanted->types == NULL && !note_scan_starts(exchange, err))
+    if (!exchange->came_back && !wanted->types && !note_scan_starts(exchange, err))
         return false;
     return !exchange->jobs->arena.failed || error_no_memory(err);
 }
@@ -268,9 +268,9 @@ static bool settle_and_reserve(struct exchange exchange, bool together, struct e
     if (!done) /* it may have been done all the same */
         pg_scan_starts_forget(&exchange.postgres->scan_starts);
     /* Whoever tries again with the same list must not find jobs in it that were never leased. */
-    if (!done && exchange.wanted != NULL)
+    if (!done && exchange.wanted)
         exchange.jobs->count = exchange.first;
-    if (done && exchange.wanted != NULL && exchange.jobs->count > exchange.first)
+    if (done && exchange.wanted && exchange.jobs->count > exchange.first)
         pg_bell_found(&exchange.postgres->bell);
     if (done && exchange.rings)
         pg_bell_ring(exchange.postgres);
@@ -289,7 +289,7 @@ bool pg_exchange(struct store *store, const struct settlement_list *finished,
         .now = now,
         .verdicts = verdicts_out,
         .jobs = jobs_out,
-        .first = wanted != NULL ? jobs_out->count : 0,
+        .first = wanted ? jobs_out->count : 0,
         .items = BUFFER(PG_SPEC_MAX),
     };
 

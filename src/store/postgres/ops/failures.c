@@ -30,7 +30,7 @@ bool pg_failures(struct store *store, size_t limit, struct job_list *jobs_out, s
         return false;
     while (pg_answer_next(&answer)) {
         struct job *job = job_list_add(jobs_out);
-        if (job == NULL)
+        if (!job)
             return error_no_memory(err);
         read_failure(&answer, &jobs_out->arena, job);
     }

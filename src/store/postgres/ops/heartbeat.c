@@ -26,7 +26,7 @@ static struct bytes bytes_of(const char *text)
 {
     struct bytes bytes = {(const unsigned char *)text, 0};
 
-    if (text != NULL)
+    if (text)
         bytes.length = strlen(text);
     return bytes;
 }
@@ -80,7 +80,7 @@ static void read_answers(struct pg_answer *answer, const struct heartbeat *heart
         const bool cancels = pg_answer_int(answer) != 0, watched = pg_answer_int(answer) != 0;
         if (n == 0)
             *registered_out = verdict == TH_OK;
-        if (n == 0 && heartbeat->watched_out != NULL)
+        if (n == 0 && heartbeat->watched_out)
             *heartbeat->watched_out = watched;
         else if (n > 0 && n <= count)
             answers_out[n - 1] = (struct lease_answer){verdict, cancels, watched};

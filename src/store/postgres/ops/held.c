@@ -31,7 +31,7 @@ bool pg_held(struct store *store, const char *pool, struct job_list *jobs_out, s
         return false;
     while (pg_answer_next(&answer)) {
         struct job *job = job_list_add(jobs_out);
-        if (job == NULL)
+        if (!job)
             return error_no_memory(err);
         for (int i = 0; i < 3; i++)
             pg_answer_skip(&answer);

@@ -202,7 +202,7 @@ static void bind_usage(const struct pg_plain_acks *acks, struct pg_statement *ca
     pg_statement_array(call, ARRAY_INT8);
     for (size_t i = 0; i < acks->count; i++) {
         int64_t value;
-        memcpy(&value, (const char *)&acks->items[i]->run + member, sizeof(value));
+        memcpy(&value, (const char *)&acks->items[i]->run + member, sizeof value);
         if (acks->items[i]->has_run)
             pg_element_int(call, value);
         else

@@ -25,7 +25,7 @@ static bool read_pools(struct pg_answer *answer, struct pool_list *pools_out, st
 {
     while (pg_answer_next(answer)) {
         struct pool *pool = pool_list_add(pools_out);
-        if (pool == NULL)
+        if (!pool)
             return error_no_memory(err);
         pool->name = pg_answer_text(answer, &pools_out->arena);
         pool->host = pg_answer_text(answer, &pools_out->arena);

@@ -15,8 +15,8 @@ int pg_queue_names_add(struct pg_queue_names *names, const char *queue)
         if (names->items[i - 1] == queue || strcmp(names->items[i - 1], queue) == 0)
             return (int)i;
 
-    const char **items = reallocarray(names->items, names->count + 1, sizeof(*items));
-    if (items == NULL)
+    const char **items = reallocarray(names->items, names->count + 1, sizeof *items);
+    if (!items)
         return 0;
     names->items = items;
     items[names->count++] = queue;

@@ -18,13 +18,13 @@ struct pg_scan_start *pg_scan_starts_find(struct pg_scan_starts *starts, const c
         if (strcmp(starts->items[i].queue, queue) == 0)
             return &starts->items[i];
 
-    struct pg_scan_start *items = reallocarray(starts->items, starts->count + 1, sizeof(*items));
-    if (items == NULL)
+    struct pg_scan_start *items = reallocarray(starts->items, starts->count + 1, sizeof *items);
+    if (!items)
         return NULL;
     starts->items = items;
     struct pg_scan_start *start = &items[starts->count++];
     *start = (struct pg_scan_start){0};
-    snprintf(start->queue, sizeof(start->queue), "%s", queue);
+    snprintf(start->queue, sizeof start->queue, "%s", queue);
     return start;
 }
 
@@ -42,7 +42,7 @@ bool pg_scan_start_may_look_again(const struct pg_scan_start *start, usec_t now)
 static void forget(struct pg_scan_start *start)
 {
     start->looked_at = 0;
-    memset(start->behind, 0, sizeof(start->behind));
+    memset(start->behind, 0, sizeof start->behind);
 }
 
 void pg_scan_start_looked(struct pg_scan_start *start, usec_t now, usec_t took)

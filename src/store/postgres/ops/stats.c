@@ -16,7 +16,7 @@ static bool read_stats(struct pg_answer *answer, struct queue_stats_list *stats_
     *deltas_out = 0;
     while (pg_answer_next(answer)) {
         struct queue_stats *line = queue_stats_list_add(stats_out);
-        if (line == NULL)
+        if (!line)
             return error_no_memory(err);
         line->queue = pg_answer_text(answer, &stats_out->arena);
         line->paused_at = pg_answer_int(answer);

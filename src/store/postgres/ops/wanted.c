@@ -50,7 +50,7 @@ static bool bind_shares(struct asking *asking, struct pg_statement *call, struct
 
 static void bind_types(const struct asking *asking, struct pg_statement *call)
 {
-    if (asking->wanted->types == NULL) {
+    if (!asking->wanted->types) {
         pg_statement_null(call);
         return;
     }
@@ -103,15 +103,15 @@ static bool find_segments(struct asking *asking, struct segments *segments, stru
 
     segments->items =
         calloc(wanted->queue_count + 1, (SCAN_START_PRIORITIES + 1) * sizeof(struct segment));
-    if (segments->items == NULL)
+    if (!segments->items)
         return error_no_memory(err);
     for (size_t i = 0; i < wanted->queue_count; i++) {
         const struct pg_scan_start *start =
             pg_scan_starts_find(&asking->postgres->scan_starts, wanted->queues[i].queue);
-        if (start == NULL)
+        if (!start)
             return error_no_memory(err);
         /* Of those of one type, others may lie before. */
-        if (wanted->types == NULL && !pg_scan_start_is_due(start, asking->now))
+        if (!wanted->types && !pg_scan_start_is_due(start, asking->now))
             add_segments(segments, (int)i + 1, start);
     }
     return true;
@@ -147,7 +147,7 @@ static bool bind_looks(struct asking *asking, struct pg_statement *call, struct 
     for (size_t i = 0; i < asking->wanted->queue_count; i++) {
         const struct pg_scan_start *start =
             pg_scan_starts_find(&asking->postgres->scan_starts, asking->wanted->queues[i].queue);
-        if (start == NULL)
+        if (!start)
             return error_no_memory(err);
         pg_element_bool(call, pg_scan_start_may_look_again(start, asking->now));
     }
@@ -159,13 +159,13 @@ bool pg_wanted_bind(struct postgres *postgres, const struct reservation *wanted,
 {
     struct asking asking = {postgres, wanted, now, queues};
 
-    if (wanted == NULL) {
+    if (!wanted) {
         for (int i = 0; i < WANTED_PARAMETERS; i++)
             pg_statement_null(call);
         return true;
     }
     pg_statement_text(call, wanted->pool);
-    pg_statement_bytes(call, (struct bytes){wanted->batch.bytes, sizeof(wanted->batch.bytes)});
+    pg_statement_bytes(call, (struct bytes){wanted->batch.bytes, sizeof wanted->batch.bytes});
     pg_statement_int(call, at_most(postgres->base.batch_min));
     pg_statement_int(call, wanted->lease_for);
     if (!bind_shares(&asking, call, err))

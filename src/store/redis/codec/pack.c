@@ -40,7 +40,7 @@ void redis_pack_bytes(struct buffer *out, const void *data, size_t length)
 
 void redis_pack_text(struct buffer *out, const char *text)
 {
-    if (text == NULL)
+    if (!text)
         redis_pack_nothing(out);
     else
         redis_pack_bytes(out, text, strlen(text));
@@ -49,7 +49,7 @@ void redis_pack_text(struct buffer *out, const char *text)
 void redis_pack_int(struct buffer *out, int64_t number)
 {
     char text[24];
-    int length = snprintf(text, sizeof(text), "%" PRId64, number);
+    int length = snprintf(text, sizeof text, "%" PRId64, number);
 
     redis_pack_bytes(out, text, (size_t)length);
 }

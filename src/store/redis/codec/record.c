@@ -19,8 +19,8 @@ bool redis_record_is_outside(const struct job *job)
 
 const char *redis_record_how(const struct job *job, char how[REDIS_HOW_SIZE])
 {
-    bool plain = job->key == NULL && job->attempts == 0 && job->stalls == 0;
-    bool simple = job->key == NULL && job->idempotency_key == NULL && !job->id_is_given;
+    bool plain = !job->key && job->attempts == 0 && job->stalls == 0;
+    bool simple = !job->key && !job->idempotency_key && !job->id_is_given;
 
     if (redis_record_is_outside(job))
         how[0] = plain ? 'P' : 'T';
@@ -34,12 +34,12 @@ const char *redis_record_how(const struct job *job, char how[REDIS_HOW_SIZE])
 
 static size_t length_of(const char *text)
 {
-    return text != NULL ? strlen(text) : 0;
+    return text ? strlen(text) : 0;
 }
 
 static void add_text(struct buffer *out, const char *text)
 {
-    if (text != NULL)
+    if (text)
         buffer_text(out, text);
 }
 
@@ -72,7 +72,7 @@ void redis_record_plain_end(struct buffer *out, const struct settlement *settlem
     const struct job_run *run = &settlement->run;
 
     buffer_text(out, "5T");
-    buffer_add(out, settlement->token.bytes, sizeof(settlement->token.bytes));
+    buffer_add(out, settlement->token.bytes, sizeof settlement->token.bytes);
     buffer_text(out, " 0 1 0 0 ");
     redis_word_number(out, now);
     buffer_text(out, "1 ");
@@ -154,7 +154,7 @@ bool redis_record_job(const redisReply *text, struct arena *arena, struct job *j
 {
     struct cursor cursor = cursor_at(text, 2);
 
-    cursor.ok = cursor.ok && text->str[0] != '\0' && strchr("pPtT", text->str[0]) != NULL;
+    cursor.ok = cursor.ok && text->str[0] != '\0' && strchr("pPtT", text->str[0]);
     job->ref = take_number(&cursor);
     job->priority = take_int(&cursor, JOB_PRIORITY_MAX);
     job->due = take_number(&cursor);
@@ -175,7 +175,7 @@ bool redis_record_job(const redisReply *text, struct arena *arena, struct job *j
     job->idempotency_key = take_text(&cursor, idempotency_key, arena);
     job->payload = arena_bytes(
         arena, (struct bytes){(const unsigned char *)cursor.at, (size_t)(cursor.end - cursor.at)});
-    if (job->type == NULL)
+    if (!job->type)
         job->type = ""; /* which is no name, and can be shown */
     return cursor.ok;
 }
@@ -218,11 +218,11 @@ static struct uuid take_merged(struct cursor *cursor)
     char text[UUID_TEXT_SIZE] = "";
     struct uuid id = {{0}};
 
-    cursor->ok = cursor->ok && space != NULL;
+    cursor->ok = cursor->ok && space;
     if (!cursor->ok)
         return id;
     size_t length = (size_t)(space - cursor->at);
-    if (length == sizeof(text) - 1)
+    if (length == sizeof text - 1)
         memcpy(text, cursor->at, length);
     cursor->at = space + 1;
     return uuid_parse(text, &id) ? id : (struct uuid){{0}};
@@ -267,7 +267,7 @@ bool redis_record_run(const redisReply *text, struct arena *arena, struct job_ru
     bool has_error = take_number(&cursor) == 1;
     run->pool = take_text(&cursor, take_number(&cursor), arena);
     run->error = take_rest(&cursor, arena);
-    if (has_error && run->error == NULL)
+    if (has_error && !run->error)
         run->error = "";
     return cursor.ok;
 }

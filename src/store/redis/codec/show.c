@@ -62,7 +62,7 @@ static bool add_run(const struct job_run *run, struct arena *arena, struct job *
 {
     struct job_run *added = job_run_add(job, arena);
 
-    if (added == NULL)
+    if (!added)
         return error_no_memory(err);
     *added = *run;
     return true;
@@ -96,7 +96,7 @@ static bool read_job(redisReply *const *fields, const char *queue, struct job_li
     struct job_run last = {0};
     struct job *job = job_list_add(jobs_out);
 
-    if (job == NULL)
+    if (!job)
         return error_no_memory(err);
     bool read = redis_reply_uuid(fields[0], &job->id) && redis_record_job(fields[2], arena, job);
     job->queue = queue;

@@ -24,8 +24,7 @@ static const char *const option_names[] = {
 static bool refuse(const struct redis_address *address, const char *what, struct error *err)
 {
     return error_set(err, TH_E_INVALID, "%s: %s: write redis%s%s", address->shown, what,
-                     address->tls.wanted ? "s" : "",
-                     address->master != NULL ? EXPECTED_MASTERS : EXPECTED);
+                     address->tls.wanted ? "s" : "", address->master ? EXPECTED_MASTERS : EXPECTED);
 }
 
 /* [user][:password] */
@@ -33,11 +32,11 @@ static bool parse_login(struct redis_address *address, const char *text, size_t 
                         struct error *err)
 {
     const char *colon = memchr(text, ':', length);
-    size_t user = colon != NULL ? (size_t)(colon - text) : length;
+    size_t user = colon ? (size_t)(colon - text) : length;
 
     if (user > 0 && !url_decode(text, user, &address->arena, &address->user, err))
         return false;
-    if (colon == NULL)
+    if (!colon)
         return refuse(address, "a user needs a password", err);
     return url_decode(colon + 1, length - user - 1, &address->arena, &address->password, err);
 }
@@ -59,20 +58,20 @@ static bool parse_host(struct redis_address *address, const char *text, size_t l
 {
     struct redis_host *host = &address->hosts[address->host_count];
     const char *bracket = length > 0 && text[0] == '[' ? memchr(text, ']', length) : NULL;
-    const char *name = bracket != NULL ? text + 1 : text;
-    const char *rest = bracket != NULL ? bracket + 1 : text;
+    const char *name = bracket ? text + 1 : text;
+    const char *rest = bracket ? bracket + 1 : text;
     const char *colon = memchr(rest, ':', length - (size_t)(rest - text));
-    const char *end = colon != NULL ? colon : text + length;
-    size_t name_length = (size_t)((bracket != NULL ? bracket : end) - name);
+    const char *end = colon ? colon : text + length;
+    size_t name_length = (size_t)((bracket ? bracket : end) - name);
 
     if (name_length == 0)
         return refuse(address, "names no host", err);
-    if (name[0] == '[' || (bracket != NULL && rest != end))
+    if (name[0] == '[' || (bracket && rest != end))
         return refuse(address, "an IPv6 address stands in brackets, as in [::1]:6379", err);
     if (!url_decode(name, name_length, &address->arena, &host->name, err))
         return false;
-    host->port = address->master != NULL ? PORT_SENTINEL : PORT_REDIS;
-    if (colon != NULL) {
+    host->port = address->master ? PORT_SENTINEL : PORT_REDIS;
+    if (colon) {
         size_t digits = length - (size_t)(colon + 1 - text);
         if (!parse_port(address, arena_text_of(&address->arena, colon + 1, digits), &host->port,
                         err))
@@ -87,12 +86,12 @@ static bool parse_hosts(struct redis_address *address, const char *text, size_t 
 {
     while (true) {
         const char *comma = memchr(text, ',', length);
-        size_t one = comma != NULL ? (size_t)(comma - text) : length;
+        size_t one = comma ? (size_t)(comma - text) : length;
         if (address->host_count == REDIS_HOSTS_MAX)
             return refuse(address, "names too many hosts", err);
         if (!parse_host(address, text, one, err))
             return false;
-        if (comma == NULL)
+        if (!comma)
             break;
         text += one + 1;
         length -= one + 1;
@@ -134,18 +133,18 @@ static bool parse_location(struct redis_address *address, const char *text, stru
     size_t authority = strcspn(text, "/");
     const char *rest = text + authority;
     const char *at = memrchr(text, '@', authority);
-    const char *hosts = at != NULL ? at + 1 : text;
+    const char *hosts = at ? at + 1 : text;
 
-    if (at != NULL && !parse_login(address, text, (size_t)(at - text), err))
+    if (at && !parse_login(address, text, (size_t)(at - text), err))
         return false;
-    return (address->master == NULL || parse_master(address, &rest, err)) &&
+    return (!address->master || parse_master(address, &rest, err)) &&
            parse_hosts(address, hosts, (size_t)(text + authority - hosts), err) &&
            parse_database(address, rest, err);
 }
 
 static bool parse_prefix(struct redis_address *address, const char *value, struct error *err)
 {
-    address->prefix = value != NULL ? arena_text(&address->arena, value) : PREFIX_DEFAULT;
+    address->prefix = value ? arena_text(&address->arena, value) : PREFIX_DEFAULT;
     return (job_name_is_valid(address->prefix) && strlen(address->prefix) <= PREFIX_MAX) ||
            error_set(err, TH_E_INVALID, "%s: prefix is 1 to %d of A-Z a-z 0-9 _ . : -",
                      address->shown, PREFIX_MAX);
@@ -155,7 +154,7 @@ static bool parse_replicas(struct redis_address *address, const char *value, str
 {
     int64_t replicas = 0;
 
-    if (value != NULL && !text_to_int(value, 0, REPLICAS_MAX, &replicas))
+    if (value && !text_to_int(value, 0, REPLICAS_MAX, &replicas))
         return error_set(err, TH_E_INVALID, "%s: wait_replicas is 0 to %d, not '%s'",
                          address->shown, REPLICAS_MAX, value);
     address->wait_replicas = (int)replicas;
@@ -165,11 +164,11 @@ static bool parse_replicas(struct redis_address *address, const char *value, str
 static bool parse_sentinel_login(struct redis_address *address, const char *user,
                                  const char *password, struct error *err)
 {
-    if (address->master == NULL && (user != NULL || password != NULL))
+    if (!address->master && (user || password))
         return error_set(err, TH_E_INVALID,
                          "%s: sentinel_username and sentinel_password are for redis+sentinel://",
                          address->shown);
-    if (user != NULL && password == NULL)
+    if (user && !password)
         return error_set(err, TH_E_INVALID, "%s: sentinel_username needs a sentinel_password",
                          address->shown);
     address->sentinel_user = arena_text(&address->arena, user);
@@ -185,13 +184,13 @@ static bool parse_tls(struct redis_address *address, const struct store_url *url
 
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         *values[i] = arena_text(&address->arena, url_option(url, names[i]));
-        if (*values[i] != NULL && !tls->wanted)
+        if (*values[i] && !tls->wanted)
             return error_set(err, TH_E_INVALID, "%s: %s is for TLS: write rediss in place of redis",
                              address->shown, names[i]);
-        if (*values[i] != NULL && **values[i] == '\0')
+        if (*values[i] && **values[i] == '\0')
             return error_set(err, TH_E_INVALID, "%s: %s is empty", address->shown, names[i]);
     }
-    return tls->key == NULL || tls->cert != NULL ||
+    return !tls->key || tls->cert ||
            error_set(err, TH_E_INVALID, "%s: a key needs its certificate: add cert=FILE",
                      address->shown);
 }
@@ -202,7 +201,7 @@ static bool parse(const struct store_url *url, struct redis_address *address, st
 
     address->shown = arena_text(&address->arena, url->shown);
     address->tls.wanted = text_starts_with(url->scheme, "rediss");
-    if (strchr(url->scheme, '+') != NULL)
+    if (strchr(url->scheme, '+'))
         address->master = "";
     location = arena_text_of(&address->arena, location, strcspn(location, "?"));
     return url_check_options(url, option_names, COUNT_OF(option_names), err) &&
@@ -227,7 +226,7 @@ bool redis_address_parse(const struct store_url *url, struct redis_address *addr
 
 static void wipe(const char *secret)
 {
-    if (secret != NULL)
+    if (secret)
         explicit_bzero((char *)secret, strlen(secret));
 }
 

@@ -20,8 +20,8 @@ struct redis_command *redis_batch_add(struct redis_batch *batch)
     /* Grows by doubling, at the powers of two. */
     if ((count & (count - 1)) == 0) {
         struct redis_command *items =
-            realloc(batch->items, (count == 0 ? 1 : count * 2) * sizeof(*items));
-        if (items == NULL)
+            realloc(batch->items, (count == 0 ? 1 : count * 2) * sizeof *items);
+        if (!items)
             return NULL;
         batch->items = items;
     }
@@ -40,7 +40,7 @@ static struct redis_command *add_script(struct redis_batch *batch, enum redis_sc
 {
     struct redis_command *command = redis_batch_add(batch);
 
-    if (command == NULL)
+    if (!command)
         return NULL;
     command->script = script;
     command->writes = redis_script_writes(script);
@@ -92,7 +92,7 @@ struct redis_command *redis_batch_on_keys(struct redis *redis, struct redis_batc
 {
     struct redis_command *command = add_script(batch, script, count);
 
-    for (size_t i = 0; command != NULL && i < count; i++)
+    for (size_t i = 0; command && i < count; i++)
         add_named_key(redis, command, keys[i]);
     return command;
 }
@@ -103,7 +103,7 @@ struct redis_command *redis_batch_on_queues(struct redis *redis, struct redis_ba
 {
     struct redis_command *command = add_script(batch, script, 2 * count);
 
-    for (size_t i = 0; command != NULL && i < count; i++)
+    for (size_t i = 0; command && i < count; i++)
         add_queue_keys(redis, command, queues[i]);
     return command;
 }
@@ -113,7 +113,7 @@ struct redis_command *redis_batch_plain(struct redis *redis, struct redis_batch 
 {
     struct redis_command *command = redis_batch_add(batch);
 
-    if (command == NULL)
+    if (!command)
         return NULL;
     command->writes = writes;
     redis_command_text(command, word);
@@ -125,7 +125,7 @@ void redis_batch_done(struct redis_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {
         buffer_done(&batch->items[i].words);
-        if (batch->items[i].reply != NULL)
+        if (batch->items[i].reply)
             freeReplyObject(batch->items[i].reply);
     }
     free(batch->items);

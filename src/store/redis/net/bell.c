@@ -39,10 +39,10 @@ static bool arm(struct redis *redis, const struct redis_names *queues, struct er
     char key[JOB_NAME_MAX + 16];
 
     for (size_t i = 0; i < queues->count; i++) {
-        snprintf(key, sizeof(key), "{%s}:state", queues->items[i]);
+        snprintf(key, sizeof key, "{%s}:state", queues->items[i]);
         /* Whoever looks after this finds what it would have rung for. */
         struct redis_command *command = redis_batch_plain(redis, &batch, "HDEL", key, false);
-        if (command == NULL)
+        if (!command)
             return error_no_memory(err);
         redis_command_text(command, "rung");
     }
@@ -100,7 +100,7 @@ static bool subscribe(struct redis *redis, size_t node, struct error *err)
 /* What is rung for is heard at every node of a cluster. */
 static bool listen_to(struct redis *redis, struct error *err)
 {
-    if (redis->bell.link.context != NULL)
+    if (redis->bell.link.context)
         return true;
     for (size_t i = 0; i < redis->node_count; i++) {
         if (!redis_node_open(redis, i, err))
@@ -158,7 +158,7 @@ static bool hear(struct redis *redis, struct redis_names *queues, bool *rang_out
             *rang_out = true;
             return replace(redis, lost.text, err);
         }
-        if (message == NULL)
+        if (!message)
             return true;
         redis->bell.is_asked = false; /* whatever it says, it is there */
         if (!note(message, queues, rang_out, err))
@@ -216,7 +216,7 @@ bool redis_check_bell(struct store *store, struct error *err)
     struct redis *redis = redis_of(store);
 
     redis_begin(redis);
-    if (redis->bell.link.context == NULL)
+    if (!redis->bell.link.context)
         return redis->bell.epoll_fd < 0 || listen_to(redis, err);
     if (has_something_to_say(&redis->bell))
         return true; /* which is heard by who waits */

@@ -48,7 +48,7 @@ enum redis_remedy redis_class_remedy(const char *reply)
 {
     const struct error_class *found = find(reply);
 
-    return found != NULL ? found->remedy : REMEDY_NONE;
+    return found ? found->remedy : REMEDY_NONE;
 }
 
 /* A script that failed half-way says so as "ERR user_script:12: ..."; of the errors that are left
@@ -57,12 +57,12 @@ bool redis_class_error(const char *reply, struct error *err)
 {
     const struct error_class *found = find(reply);
 
-    if (found != NULL)
+    if (found)
         return error_set(err, found->code, "%s", found->advice);
-    if (strstr(reply, "max number of clients") != NULL)
+    if (strstr(reply, "max number of clients"))
         return error_set(err, TH_E_UNAVAILABLE, "the server has as many clients as it takes");
-    if (strstr(reply, "AUTH") != NULL || strstr(reply, "DB index") != NULL ||
-        strstr(reply, "SELECT is not allowed") != NULL)
+    if (strstr(reply, "AUTH") || strstr(reply, "DB index") ||
+        strstr(reply, "SELECT is not allowed"))
         return error_set(err, TH_E_INVALID, "%s", reply);
     return error_set(err, TH_E_INTERNAL, "%s", reply);
 }

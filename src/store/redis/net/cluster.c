@@ -29,9 +29,9 @@ static uint16_t crc16(const char *bytes, size_t length)
 int redis_cluster_slot(const char *key)
 {
     const char *open = strchr(key, '{');
-    const char *close = open != NULL ? strchr(open, '}') : NULL;
+    const char *close = open ? strchr(open, '}') : NULL;
 
-    if (close != NULL && close > open + 1)
+    if (close && close > open + 1)
         return crc16(open + 1, (size_t)(close - open - 1)) % REDIS_SLOTS;
     return crc16(key, strlen(key)) % REDIS_SLOTS;
 }
@@ -47,7 +47,7 @@ static size_t any_node(const struct redis *redis)
 
 size_t redis_cluster_node_of(const struct redis *redis, int slot)
 {
-    if (redis->slot_nodes == NULL)
+    if (!redis->slot_nodes)
         return 0;
     return slot == REDIS_ANY_SLOT ? any_node(redis) : redis->slot_nodes[slot];
 }
@@ -60,10 +60,10 @@ static bool read_range(struct redis *redis, size_t asked, const redisReply *rang
     const redisReply *master = range->elements >= 3 ? range->element[2] : NULL;
     size_t node;
 
-    if (master == NULL || master->type != REDIS_REPLY_ARRAY || master->elements < 2)
+    if (!master || master->type != REDIS_REPLY_ARRAY || master->elements < 2)
         return error_set(err, TH_E_UNAVAILABLE, "redis: the cluster's map cannot be read");
     const char *name = master->element[0]->str;
-    if (name == NULL || name[0] == '\0')
+    if (!name || name[0] == '\0')
         name = redis->nodes[asked].host.name;
     if (!redis_node_find(redis, name, (int)master->element[1]->integer, &node, err))
         return false;
@@ -97,7 +97,7 @@ bool redis_cluster_detect(struct redis *redis, struct error *err)
 {
     REDIS_REPLY reply = NULL;
 
-    if (redis->address.master != NULL)
+    if (redis->address.master)
         return true;
     if (!ask_for_map(redis, 0, &reply, err))
         return false;
@@ -108,8 +108,8 @@ bool redis_cluster_detect(struct redis *redis, struct error *err)
     if (redis->address.database != 0)
         return error_set(err, TH_E_INVALID, "%s: a cluster has only the database 0",
                          redis->address.shown);
-    redis->slot_nodes = calloc(REDIS_SLOTS, sizeof(*redis->slot_nodes));
-    if (redis->slot_nodes == NULL)
+    redis->slot_nodes = calloc(REDIS_SLOTS, sizeof *redis->slot_nodes);
+    if (!redis->slot_nodes)
         return error_no_memory(err);
     return read_map(redis, 0, reply, err);
 }
@@ -117,7 +117,7 @@ bool redis_cluster_detect(struct redis *redis, struct error *err)
 /* Whichever node answers first: they all know. */
 bool redis_cluster_refresh(struct redis *redis, struct error *err)
 {
-    if (redis->slot_nodes == NULL || !redis->map_is_stale)
+    if (!redis->slot_nodes || !redis->map_is_stale)
         return true;
     for (size_t i = 0; i < redis->node_count; i++) {
         REDIS_REPLY reply = NULL;
@@ -133,14 +133,14 @@ bool redis_cluster_refresh(struct redis *redis, struct error *err)
 static bool read_target(const char *reply, int *slot_out, char host[HOST_MAX], int *port_out)
 {
     const char *slot = strchr(reply, ' ');
-    const char *address = slot != NULL ? strchr(slot + 1, ' ') : NULL;
-    const char *colon = address != NULL ? strrchr(address, ':') : NULL;
+    const char *address = slot ? strchr(slot + 1, ' ') : NULL;
+    const char *colon = address ? strrchr(address, ':') : NULL;
     char digits[16];
     int64_t number;
 
-    if (colon == NULL || (size_t)(colon - address) > HOST_MAX)
+    if (!colon || (size_t)(colon - address) > HOST_MAX)
         return false;
-    snprintf(digits, sizeof(digits), "%.*s", (int)(address - slot - 1), slot + 1);
+    snprintf(digits, sizeof digits, "%.*s", (int)(address - slot - 1), slot + 1);
     if (!text_to_int(digits, 0, REDIS_SLOTS - 1, &number))
         return false;
     *slot_out = (int)number;
@@ -158,12 +158,12 @@ bool redis_cluster_follow(struct redis *redis, size_t from, const char *reply, s
     int named_slot, port;
     size_t node;
 
-    if (redis->slot_nodes == NULL || !read_target(reply, &named_slot, host, &port))
+    if (!redis->slot_nodes || !read_target(reply, &named_slot, host, &port))
         return error_set(err, TH_E_UNAVAILABLE, "redis: cannot follow '%s'", reply);
     const char *name = host[0] != '\0' ? host : redis->nodes[from].host.name;
     if (!redis_node_find(redis, name, port, &node, err))
         return false;
-    if (node_out != NULL)
+    if (node_out)
         *node_out = node;
     else
         redis->slot_nodes[named_slot] = (uint16_t)node;

@@ -43,7 +43,7 @@ void redis_command_uuid(struct redis_command *command, const struct uuid *id)
 /* The clocks of a cluster's nodes differ, and what is followed is that of one of them. */
 void redis_command_now(const struct redis *redis, struct redis_command *command, usec_t now)
 {
-    const bool is_clocked = redis->base.is_clocked && redis->slot_nodes == NULL;
+    const bool is_clocked = redis->base.is_clocked && !redis->slot_nodes;
 
     redis_command_moment(command, now);
     redis_command_int(command, is_clocked ? 1 : 0);

@@ -52,16 +52,15 @@ static bool connect_first(struct redis *redis, struct error *err)
     const struct redis_address *address = &redis->address;
 
     redis_begin(redis);
-    return address->master != NULL || address->host_count == 1
-               ? connect_to(redis, &address->hosts[0], err)
-               : connect_by_any(redis, err);
+    return address->master || address->host_count == 1 ? connect_to(redis, &address->hosts[0], err)
+                                                       : connect_by_any(redis, err);
 }
 
 bool redis_connect(struct redis_address *address, struct redis **redis_out, struct error *err)
 {
-    struct redis *redis = calloc(1, sizeof(*redis));
+    struct redis *redis = calloc(1, sizeof *redis);
 
-    if (redis == NULL)
+    if (!redis)
         return error_no_memory(err);
     redis->address = *address;
     *address = (struct redis_address){0};

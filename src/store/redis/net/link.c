@@ -26,7 +26,7 @@
 void redis_link_close(struct redis_link *link)
 {
     redis_tls_close(&link->tls);
-    if (link->context != NULL)
+    if (link->context)
         redisFree(link->context);
     buffer_done(&link->out);
     *link = (struct redis_link){0};
@@ -42,7 +42,7 @@ static bool fail(struct redis_link *link, const char *what, struct error *err)
 
 static bool fail_errno(struct redis_link *link, const char *what, struct error *err)
 {
-    if (link->tls != NULL && errno == EPROTO)
+    if (link->tls && errno == EPROTO)
         return fail(link, redis_tls_reason(link->tls), err);
     error_errno(err, TH_E_UNAVAILABLE, errno, "redis: %s:%d: %s", link->host.name, link->host.port,
                 what);
@@ -53,7 +53,7 @@ static bool fail_errno(struct redis_link *link, const char *what, struct error *
 /* A Redis that is spoken to by TLS and does not speak it waits for the end of a line. */
 static const char *silence(const struct redis_link *link)
 {
-    return link->tls != NULL && !redis_tls_is_ready(link->tls)
+    return link->tls && !redis_tls_is_ready(link->tls)
                ? "no answer to the TLS handshake: if this port does not speak TLS, write redis in "
                  "place of rediss in the URL"
                : "no answer in time";
@@ -75,7 +75,7 @@ static bool wait_until(struct redis_link *link, short events, usec_t deadline, s
 static bool finish_connect(struct redis_link *link, usec_t deadline, struct error *err)
 {
     int number = 0;
-    socklen_t size = sizeof(number);
+    socklen_t size = sizeof number;
 
     if (!wait_until(link, POLLOUT, deadline, err))
         return false;
@@ -100,7 +100,7 @@ static bool keep_alive(int fd)
 
     for (size_t i = 0; i < COUNT_OF(options); i++)
         if (setsockopt(fd, options[i].level, options[i].name, &options[i].value,
-                       sizeof(options[i].value)) != 0)
+                       sizeof options[i].value) != 0)
             return false;
     return true;
 }
@@ -110,7 +110,7 @@ static bool connect_to(struct redis_link *link, struct redis_host host, usec_t d
 {
     *link = (struct redis_link){.host = host, .out = BUFFER(OUT_MAX)};
     link->context = redisConnectNonBlock(host.name, host.port);
-    if (link->context == NULL)
+    if (!link->context)
         return error_no_memory(err);
     if (link->context->err != 0)
         return fail(link, link->context->errstr, err);
@@ -148,12 +148,12 @@ static bool log_in(struct redis_link *link, const struct redis_address *login, u
 {
     REDIS_REPLY reply = NULL;
 
-    if (login->password == NULL)
+    if (!login->password)
         return true;
     const char *const with_user[] = {"AUTH", login->user, login->password};
     const char *const without[] = {"AUTH", login->password};
-    return login->user != NULL ? redis_link_ask(link, with_user, 3, deadline, &reply, err)
-                               : redis_link_ask(link, without, 2, deadline, &reply, err);
+    return login->user ? redis_link_ask(link, with_user, 3, deadline, &reply, err)
+                       : redis_link_ask(link, without, 2, deadline, &reply, err);
 }
 
 static bool choose_database(struct redis_link *link, int database, usec_t deadline,
@@ -164,7 +164,7 @@ static bool choose_database(struct redis_link *link, int database, usec_t deadli
 
     if (database == 0)
         return true;
-    snprintf(number, sizeof(number), "%d", database);
+    snprintf(number, sizeof number, "%d", database);
     const char *const words[] = {"SELECT", number};
     return redis_link_ask(link, words, 2, deadline, &reply, err);
 }
@@ -188,12 +188,12 @@ static bool introduce(struct redis_link *link, const char *caller, usec_t deadli
     CLEANUP(buffer_done) struct buffer name = BUFFER(CALLER_MAX);
     REDIS_REPLY reply = NULL;
 
-    if (caller == NULL)
+    if (!caller)
         return true;
     add_name(&name, caller);
     const char *const words[] = {"CLIENT", "SETNAME", buffer_str(&name)};
     return redis_link_ask(link, words, COUNT_OF(words), deadline, &reply, err) ||
-           (reply != NULL && !text_starts_with(reply->str, "ERR max number of clients"));
+           (reply && !text_starts_with(reply->str, "ERR max number of clients"));
 }
 
 bool redis_link_open(struct redis_link *link, struct redis_host host,
@@ -214,9 +214,9 @@ bool redis_link_is_down(const struct redis_link *link)
 {
     char byte;
 
-    if (link->context == NULL)
+    if (!link->context)
         return true;
-    if (link->tls != NULL)
+    if (link->tls)
         return redis_tls_is_down(link->tls);
     ssize_t got = recv(link->context->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
@@ -237,8 +237,8 @@ void redis_link_add_words(struct redis_link *link, const char *const *words, siz
 
 static ssize_t transmit(struct redis_link *link, const char *bytes, size_t size)
 {
-    return link->tls != NULL ? redis_tls_write(link->tls, bytes, size)
-                             : send(link->context->fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return link->tls ? redis_tls_write(link->tls, bytes, size)
+                     : send(link->context->fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /* TLS takes a record at a time. */
@@ -251,7 +251,7 @@ static bool write_some(struct redis_link *link, struct error *err)
         if (sent < 0 && errno != EAGAIN && errno != EINTR)
             return fail_errno(link, "lost while sending", err);
         link->sent += sent > 0 ? (size_t)sent : 0;
-    } while (link->tls != NULL && sent > 0 && link->sent < link->out.length);
+    } while (link->tls && sent > 0 && link->sent < link->out.length);
     if (link->sent == link->out.length) {
         buffer_clear(&link->out);
         link->sent = 0;
@@ -263,7 +263,7 @@ static bool write_some(struct redis_link *link, struct error *err)
  * waits for a handshake says nothing. */
 static bool fail_unheard(struct redis_link *link, struct error *err)
 {
-    return link->tls != NULL
+    return link->tls
                ? fail(link, "hung up at once: perhaps the server has as many clients as it takes",
                       err)
                : fail(link,
@@ -287,8 +287,7 @@ static bool fail_closed(struct redis_link *link, struct error *err)
 /* The first bytes of an alert: what was said in plain text was no handshake. */
 static bool is_tls(const struct redis_link *link, const char *bytes, size_t count)
 {
-    return link->tls == NULL && !link->has_answered && count > 1 && bytes[0] == 0x15 &&
-           bytes[1] == 0x03;
+    return !link->tls && !link->has_answered && count > 1 && bytes[0] == 0x15 && bytes[1] == 0x03;
 }
 
 static bool feed(struct redis_link *link, const char *bytes, size_t count, struct error *err)
@@ -302,15 +301,15 @@ static bool feed(struct redis_link *link, const char *bytes, size_t count, struc
 
 static ssize_t receive(struct redis_link *link, char *bytes, size_t size)
 {
-    return link->tls != NULL ? redis_tls_read(link->tls, bytes, size)
-                             : recv(link->context->fd, bytes, size, MSG_DONTWAIT);
+    return link->tls ? redis_tls_read(link->tls, bytes, size)
+                     : recv(link->context->fd, bytes, size, MSG_DONTWAIT);
 }
 
 /* Of TLS all that there is: what OpenSSL has taken from the socket poll() does not see. */
 static bool read_some(struct redis_link *link, struct error *err)
 {
     char bytes[READ_AT_ONCE];
-    ssize_t got = receive(link, bytes, sizeof(bytes));
+    ssize_t got = receive(link, bytes, sizeof bytes);
 
     if (got == 0)
         return fail_closed(link, err);
@@ -319,7 +318,7 @@ static bool read_some(struct redis_link *link, struct error *err)
     do {
         if (!feed(link, bytes, (size_t)got, err))
             return false;
-        got = link->tls != NULL ? receive(link, bytes, sizeof(bytes)) : 0;
+        got = link->tls ? receive(link, bytes, sizeof bytes) : 0;
     } while (got > 0);
     return true;
 }
@@ -346,7 +345,7 @@ bool redis_link_start(struct redis_link *link, struct error *err)
 
 static short awaited(const struct redis_link *link, bool sends)
 {
-    if (link->tls != NULL)
+    if (link->tls)
         return redis_tls_events(link->tls, sends);
     return (short)(POLLIN | (sends ? POLLOUT : 0));
 }
@@ -360,7 +359,7 @@ bool redis_link_reply(struct redis_link *link, usec_t deadline, redisReply **rep
     while (true) {
         if (!parsed_reply(link, reply_out, err))
             return false;
-        if (*reply_out != NULL)
+        if (*reply_out)
             return true;
         bool sends = link->sent < link->out.length;
         if (!wait_until(link, awaited(link, sends), deadline, err))
@@ -376,7 +375,7 @@ bool redis_link_poll_reply(struct redis_link *link, redisReply **reply_out, stru
 {
     *reply_out = NULL;
     return parsed_reply(link, reply_out, err) &&
-           (*reply_out != NULL || (read_some(link, err) && parsed_reply(link, reply_out, err)));
+           (*reply_out || (read_some(link, err) && parsed_reply(link, reply_out, err)));
 }
 
 bool redis_link_ask(struct redis_link *link, const char *const *words, size_t count,

@@ -30,12 +30,12 @@ bool redis_node_find(struct redis *redis, const char *name, int port, size_t *no
         return error_set(err, TH_E_UNAVAILABLE, "redis: the cluster has more than %d nodes",
                          REDIS_NODES_MAX);
     struct redis_node *nodes =
-        reallocarray(redis->nodes, redis->node_count + 1, sizeof(*redis->nodes));
-    if (nodes == NULL)
+        reallocarray(redis->nodes, redis->node_count + 1, sizeof *redis->nodes);
+    if (!nodes)
         return error_no_memory(err);
     redis->nodes = nodes;
     char *copy = strdup(name);
-    if (copy == NULL)
+    if (!copy)
         return error_no_memory(err);
     nodes[redis->node_count++] = (struct redis_node){.host = {.name = copy, .port = port}};
     return true;
@@ -43,7 +43,7 @@ bool redis_node_find(struct redis *redis, const char *name, int port, size_t *no
 
 void redis_node_leave(struct redis_node *node, const struct error *why)
 {
-    snprintf(node->reason, sizeof(node->reason), "%.255s", why->text);
+    snprintf(node->reason, sizeof node->reason, "%.255s", why->text);
     node->delay = backoff_next(node->delay, FIRST_DELAY, MAX_DELAY);
     node->retry_at = clock_boot() + node->delay;
 }
@@ -79,16 +79,16 @@ static bool open_one_of_many(struct redis *redis, struct redis_node *node, struc
 
 bool redis_node_open(struct redis *redis, size_t node, struct error *err)
 {
-    assert(redis->nodes != NULL && node < redis->node_count);
+    assert(redis->nodes && node < redis->node_count);
     struct redis_node *target = &redis->nodes[node];
 
     if (!redis_link_is_down(&target->link))
         return true;
     /* The server that answers may be another one, or have forgotten what it had not saved. */
     redis_names_done(&redis->known);
-    if (redis->address.master != NULL)
+    if (redis->address.master)
         return redis_sentinel_open(redis, &target->link, err);
-    if (redis->slot_nodes != NULL)
+    if (redis->slot_nodes)
         return open_one_of_many(redis, target, err);
     return redis_link_open(&target->link, target->host, &redis->address, redis->deadline, err);
 }

@@ -29,7 +29,7 @@ bool redis_reply_uuid(const redisReply *reply, struct uuid *id_out)
 
 void redis_reply_free(redisReply **reply)
 {
-    if (*reply != NULL)
+    if (*reply)
         freeReplyObject(*reply);
     *reply = NULL;
 }

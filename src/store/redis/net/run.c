@@ -54,7 +54,7 @@ static void lose_node(struct run *run, size_t node, const struct error *err)
 {
     for (size_t i = 0; i < run->batch->count; i++) {
         const struct redis_command *command = &run->batch->items[i];
-        if (run->nodes[i] == node && command->reply == NULL)
+        if (run->nodes[i] == node && !command->reply)
             lose(run, i, command->writes ? TH_E_UNCERTAIN : TH_E_UNAVAILABLE, err);
     }
     redis_link_close(&run->redis->nodes[node].link);
@@ -63,7 +63,7 @@ static void lose_node(struct run *run, size_t node, const struct error *err)
 
 static bool is_open(const struct redis_command *command)
 {
-    return command->reply == NULL && command->outcome == TH_OK;
+    return !command->reply && command->outcome == TH_OK;
 }
 
 /* ---- sending ---- */
@@ -103,7 +103,7 @@ static void add_mend(struct redis_link *link, const struct redis_command *comman
     CLEANUP(buffer_done) struct buffer words = BUFFER(WORDS_MAX);
     char count[24];
 
-    snprintf(count, sizeof(count), "%zu", command->key_count);
+    snprintf(count, sizeof count, "%zu", command->key_count);
     redis_word_text(&words, "EVAL");
     redis_word_text(&words, redis_script_text(SCRIPT_MEND));
     redis_word_text(&words, count);
@@ -293,7 +293,7 @@ static bool judge(struct run *run, struct error *err)
         struct redis_command *command = &run->batch->items[i];
         struct error failure;
         written = written || command->outcome == TH_E_UNCERTAIN;
-        if (command->reply == NULL)
+        if (!command->reply)
             continue;
         if (command->reply->type != REDIS_REPLY_ERROR) {
             written = written || command->writes;
@@ -353,9 +353,9 @@ static bool go_on(struct run *run, struct error *err)
 
 static bool start(struct run *run, struct error *err)
 {
-    AUTO_FREE size_t *nodes = calloc(run->batch->count + 1, sizeof(*nodes));
+    AUTO_FREE size_t *nodes = calloc(run->batch->count + 1, sizeof *nodes);
 
-    if (nodes == NULL)
+    if (!nodes)
         return error_no_memory(err);
     run->nodes = nodes;
     if (go_on(run, err))
@@ -388,7 +388,7 @@ bool redis_run_worked(const struct redis_batch *batch, struct error *err)
     *err = batch->failure;
     err->code = TH_E_UNAVAILABLE;
     for (size_t i = 0; i < batch->count; i++) {
-        if (batch->items[i].reply != NULL)
+        if (batch->items[i].reply)
             return true;
         if (batch->items[i].outcome == TH_E_UNCERTAIN)
             err->code = TH_E_UNCERTAIN;

@@ -18,5 +18,5 @@ const char *redis_script_sha(enum redis_script script)
 
 bool redis_script_writes(enum redis_script script)
 {
-    return strstr(redis_scripts[script].text, "flags=no-writes") == NULL;
+    return !strstr(redis_scripts[script].text, "flags=no-writes");
 }

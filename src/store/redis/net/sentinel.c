@@ -65,7 +65,7 @@ static bool ask_sentinel(struct redis *redis, struct redis_host sentinel,
         !text_to_int(reply->element[1]->str, 1, 65535, &port))
         return error_set(err, TH_E_UNAVAILABLE, "redis: the sentinel %s:%d knows no '%s'",
                          sentinel.name, sentinel.port, redis->address.master);
-    snprintf(redis->master_host, sizeof(redis->master_host), "%s", reply->element[0]->str);
+    snprintf(redis->master_host, sizeof redis->master_host, "%s", reply->element[0]->str);
     *master_out = (struct redis_host){redis->master_host, (int)port};
     return true;
 }

@@ -79,12 +79,12 @@ static long socket_control(BIO *bio, int command, long number, void *pointer)
 static BIO *make_socket(struct redis_tls *tls)
 {
     tls->socket = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "redis");
-    if (tls->socket == NULL || BIO_meth_set_write(tls->socket, socket_write) != 1 ||
+    if (!tls->socket || BIO_meth_set_write(tls->socket, socket_write) != 1 ||
         BIO_meth_set_read(tls->socket, socket_read) != 1 ||
         BIO_meth_set_ctrl(tls->socket, socket_control) != 1)
         return NULL;
     BIO *bio = BIO_new(tls->socket);
-    if (bio != NULL) {
+    if (bio) {
         BIO_set_data(bio, tls);
         BIO_set_init(bio, 1);
     }
@@ -108,7 +108,7 @@ static SSL_CTX *make_context(void)
 {
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
 
-    if (context == NULL || SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1) {
+    if (!context || SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1) {
         SSL_CTX_free(context);
         return NULL;
     }
@@ -143,8 +143,8 @@ static bool start(struct redis_tls *tls)
 {
     SSL_CTX_set_cert_verify_callback(tls->context, verify, tls);
     tls->session = SSL_new(tls->context);
-    BIO *bio = tls->session != NULL ? make_socket(tls) : NULL;
-    if (bio == NULL)
+    BIO *bio = tls->session ? make_socket(tls) : NULL;
+    if (!bio)
         return false;
     SSL_set_bio(tls->session, bio, bio);
     SSL_set_connect_state(tls->session);
@@ -162,19 +162,19 @@ bool redis_tls_check(const struct redis_tls_settings *settings, struct error *er
 
     if (!settings->wanted)
         return true;
-    return context != NULL ? redis_tls_files_load(settings, context, err) : error_no_memory(err);
+    return context ? redis_tls_files_load(settings, context, err) : error_no_memory(err);
 }
 
 static struct redis_tls *tls_new(const struct redis_tls_settings *settings, const char *host,
                                  int fd)
 {
-    struct redis_tls *tls = calloc(1, sizeof(*tls));
+    struct redis_tls *tls = calloc(1, sizeof *tls);
 
-    if (tls == NULL)
+    if (!tls)
         return NULL;
     *tls = (struct redis_tls){
         .settings = *settings,
-        .name = settings->servername != NULL ? settings->servername : host,
+        .name = settings->servername ? settings->servername : host,
         .fd = fd,
         .reason = BUFFER(REASON_MAX),
         .read_waits = POLLIN,
@@ -189,7 +189,7 @@ bool redis_tls_open(const struct redis_tls_settings *settings, const char *host,
 {
     CLEANUP(redis_tls_close) struct redis_tls *tls = tls_new(settings, host, fd);
 
-    if (tls == NULL || tls->context == NULL)
+    if (!tls || !tls->context)
         return error_no_memory(err);
     if (!redis_tls_files_load(settings, tls->context, err)) {
         err->code = TH_E_UNAVAILABLE;
@@ -204,7 +204,7 @@ bool redis_tls_open(const struct redis_tls_settings *settings, const char *host,
 
 void redis_tls_close(struct redis_tls **tls)
 {
-    if (*tls == NULL)
+    if (!*tls)
         return;
     SSL_free((*tls)->session);
     SSL_CTX_free((*tls)->context);

@@ -34,7 +34,7 @@ static bool trust(SSL_CTX *context, const char *cafile, struct error *err)
 {
     struct stat status;
 
-    if (cafile == NULL)
+    if (!cafile)
         return SSL_CTX_set_default_verify_paths(context) == 1 ||
                error_set(err, TH_E_INVALID,
                          "the system's list of authorities cannot be read: name one with cafile=");
@@ -87,14 +87,14 @@ static bool present(SSL_CTX *context, const struct redis_tls_settings *settings,
 {
     struct stat status;
 
-    if (settings->cert == NULL)
+    if (!settings->cert)
         return true;
     if (!look_at("cert", settings->cert, &status, err))
         return false;
     if (SSL_CTX_use_certificate_chain_file(context, settings->cert) != 1)
         return refuse("cert", settings->cert, "has no certificate in PEM form", err);
-    return settings->key != NULL ? use_key(context, "key", settings->key, err)
-                                 : use_key(context, "cert", settings->cert, err);
+    return settings->key ? use_key(context, "key", settings->key, err)
+                         : use_key(context, "cert", settings->cert, err);
 }
 
 bool redis_tls_files_load(const struct redis_tls_settings *settings, SSL_CTX *context,

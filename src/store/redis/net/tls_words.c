@@ -32,8 +32,8 @@ static void add_common_name(struct buffer *words, const X509_NAME *name)
 {
     char text[NAME_SIZE];
 
-    if (X509_NAME_get_text_by_NID(name, NID_commonName, text, sizeof(text)) <= 0)
-        X509_NAME_oneline(name, text, sizeof(text));
+    if (X509_NAME_get_text_by_NID(name, NID_commonName, text, sizeof text) <= 0)
+        X509_NAME_oneline(name, text, sizeof text);
     buffer_char(words, '\'');
     add_plain(words, text, strlen(text));
     buffer_char(words, '\'');
@@ -45,7 +45,7 @@ static void add_address(struct buffer *words, const ASN1_OCTET_STRING *address)
     char text[INET6_ADDRSTRLEN] = "?";
 
     if (family == AF_INET || ASN1_STRING_length(address) == 16)
-        inet_ntop(family, ASN1_STRING_get0_data(address), text, sizeof(text));
+        inet_ntop(family, ASN1_STRING_get0_data(address), text, sizeof text);
     buffer_text(words, text);
 }
 
@@ -66,7 +66,7 @@ static bool add_alternative(struct buffer *words, const GENERAL_NAME *name, bool
 static void add_names(struct buffer *words, const X509 *certificate)
 {
     GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
-    const int count = names != NULL ? sk_GENERAL_NAME_num(names) : 0;
+    const int count = names ? sk_GENERAL_NAME_num(names) : 0;
     int shown = 0, i;
 
     for (i = 0; i < count && shown < NAMES_MAX; i++)
@@ -84,7 +84,7 @@ static void add_time(struct buffer *words, const ASN1_TIME *moment)
     char text[TIME_SIZE] = "?";
 
     if (ASN1_TIME_to_tm(moment, &broken) == 1)
-        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &broken);
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &broken);
     buffer_text(words, text);
 }
 
@@ -95,7 +95,7 @@ static void add_stranger(struct buffer *words, const X509 *certificate,
 {
     buffer_text(words, THE_CERTIFICATE " is signed by ");
     add_common_name(words, X509_get_issuer_name(certificate));
-    if (settings->cafile != NULL)
+    if (settings->cafile)
         buffer_printf(words, ", which is not trusted: cafile=%s has other authorities",
                       settings->cafile);
     else
@@ -129,7 +129,7 @@ void redis_tls_words_distrust(X509_STORE_CTX *verified, const struct redis_tls_s
 {
     const int verdict = X509_STORE_CTX_get_error(verified);
     const X509 *current = X509_STORE_CTX_get_current_cert(verified);
-    const X509 *certificate = current != NULL ? current : X509_STORE_CTX_get0_cert(verified);
+    const X509 *certificate = current ? current : X509_STORE_CTX_get0_cert(verified);
 
     switch (verdict) {
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
@@ -187,7 +187,7 @@ static const struct {
 static void add_objection(struct buffer *words, const struct redis_tls_settings *settings,
                           const char *why)
 {
-    if (settings->cert != NULL)
+    if (settings->cert)
         buffer_printf(words, "the server does not accept our certificate %s: %s", settings->cert,
                       why);
     else
@@ -211,5 +211,5 @@ void redis_tls_words_failure(unsigned long code, const struct redis_tls_settings
             add_objection(words, settings, objections[i].words);
             return;
         }
-    buffer_printf(words, "TLS failed: %s", text != NULL ? text : "no reason is known");
+    buffer_printf(words, "TLS failed: %s", text ? text : "no reason is known");
 }

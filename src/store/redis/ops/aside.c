@@ -22,7 +22,7 @@ static bool read_types(const char *queue, const redisReply *reply, struct aside_
 
     for (size_t i = 0; i + FIELDS <= reply->elements; i += FIELDS) {
         struct aside_type *type = aside_list_add(types);
-        if (type == NULL)
+        if (!type)
             return error_no_memory(err);
         type->queue = name;
         type->why = redis_reply_int(reply->element[i]) == ASIDE_CANNOT_START ? ASIDE_CANNOT_START
@@ -45,13 +45,12 @@ bool redis_aside(struct store *store, const char *const *queues, size_t count,
     const char *const *names = count == 0 ? (const char *const *)redis->queues.items : queues;
     const size_t name_count = count == 0 ? redis->queues.count : count;
     for (size_t i = 0; i < name_count; i++)
-        if (redis_batch_on_queue(redis, &batch, SCRIPT_ASIDE, names[i]) == NULL)
+        if (!redis_batch_on_queue(redis, &batch, SCRIPT_ASIDE, names[i]))
             return error_no_memory(err);
     if (!redis_run_parts(redis, &batch, err))
         return false;
     for (size_t i = 0; i < batch.count; i++)
-        if (batch.items[i].reply != NULL &&
-            !read_types(names[i], batch.items[i].reply, types_out, err))
+        if (batch.items[i].reply && !read_types(names[i], batch.items[i].reply, types_out, err))
             return false;
     return !types_out->arena.failed || error_no_memory(err);
 }
@@ -86,7 +85,7 @@ static bool bring_some_back(struct redis *redis, const struct aside_type *type, 
     struct redis_command *command =
         redis_batch_on_queue(redis, &batch, SCRIPT_BRING_BACK, type->queue);
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     add_kind(command, type, before, limit);
     return run_and_count(redis, &batch, moved_out, err);
@@ -116,7 +115,7 @@ static bool give_some_up(struct redis *redis, const struct aside_type *type, use
     struct redis_command *command =
         redis_batch_on_queue(redis, &batch, SCRIPT_GIVE_UP, type->queue);
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     redis_command_moment(command, now);
     add_kind(command, type, before, limit);

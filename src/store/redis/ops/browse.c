@@ -25,7 +25,7 @@ static bool show_everywhere(struct redis *redis, const struct uuid *id, struct j
     for (size_t i = 0; i < redis->queues.count; i++) {
         struct redis_command *command =
             redis_batch_on_queue(redis, &batch, SCRIPT_SHOW, redis->queues.items[i]);
-        if (command == NULL)
+        if (!command)
             return error_no_memory(err);
         redis_command_text(command, "all");
         redis_command_uuid(command, id);
@@ -64,7 +64,7 @@ static bool fetch(struct redis *redis, const struct redis_places *places, bool b
         const struct redis_place *place = &places->items[i];
         struct redis_command *command =
             redis_batch_on_queue(redis, &batch, SCRIPT_SHOW, redis->queues.items[place->queue]);
-        if (command == NULL)
+        if (!command)
             return error_no_memory(err);
         redis_command_text(command, brief ? "brief" : "all");
         redis_command_text(command, redis_place_id(place));

@@ -28,10 +28,10 @@ static bool ask_last(struct redis *redis, const char *name, struct redis_batch *
         return false;
     for (size_t i = 0; i <= redis->queues.count; i++) {
         bool is_mark = i == redis->queues.count;
-        snprintf(key, sizeof(key), "{%s}:cron", is_mark ? "" : redis->queues.items[i]);
+        snprintf(key, sizeof key, "{%s}:cron", is_mark ? "" : redis->queues.items[i]);
         struct redis_command *command =
             redis_batch_plain(redis, batch, "HGET", is_mark ? MARKS : key, false);
-        if (command == NULL)
+        if (!command)
             return error_no_memory(err);
         redis_command_text(command, name);
     }
@@ -61,7 +61,7 @@ static bool store_slot(struct redis *redis, const char *name, usec_t slot, usec_
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
     struct redis_command *command = redis_batch_on_queue(redis, &batch, SCRIPT_ENQUEUE, job->queue);
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     redis_command_moment(command, now);
     redis_command_text(command, "");
@@ -102,7 +102,7 @@ static struct redis_command *start_on(struct redis *redis, struct redis_batch *b
 {
     struct redis_command *command = redis_batch_plain(redis, batch, word, hash, writes);
 
-    if (command != NULL)
+    if (command)
         redis_command_text(command, name);
     return command;
 }
@@ -125,7 +125,7 @@ static bool find_pause(struct redis *redis, const char *name, struct cron_past *
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
 
-    if (start_on(redis, &batch, "HGET", PAUSES, name, false) == NULL)
+    if (!start_on(redis, &batch, "HGET", PAUSES, name, false))
         return error_no_memory(err);
     if (!redis_run(redis, &batch, err))
         return false;
@@ -159,7 +159,7 @@ bool redis_cron_mark(struct store *store, const char *name, usec_t slot, usec_t 
         return true;
     struct redis_command *command =
         redis_batch_plain(redis, &batch, doubted != 0 ? "HSET" : "HSETNX", MARKS, true);
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     redis_command_text(command, name);
     redis_command_int(command, slot);
@@ -175,9 +175,9 @@ bool redis_cron_pause(struct store *store, const char *name, const char *by, use
     char text[STORE_BY_SIZE + 32];
 
     (void)mark;
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
-    snprintf(text, sizeof text, "%" PRId64 " %s", now, by != NULL ? by : "");
+    snprintf(text, sizeof text, "%" PRId64 " %s", now, by ? by : "");
     redis_command_text(command, text);
     redis_begin(redis);
     return redis_run(redis, &batch, err);
@@ -188,7 +188,7 @@ static bool put_mark(struct redis *redis, const char *name, usec_t mark, struct 
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
     struct redis_command *command = start_on(redis, &batch, "HSET", MARKS, name, true);
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     redis_command_int(command, mark);
     return redis_run(redis, &batch, err);
@@ -210,7 +210,7 @@ bool redis_cron_resume(struct store *store, const char *name, usec_t mark, usec_
         return true;
     if (!put_mark(redis, name, mark, err))
         return false;
-    if (start_on(redis, &batch, "HDEL", PAUSES, name, true) == NULL)
+    if (!start_on(redis, &batch, "HDEL", PAUSES, name, true))
         return error_no_memory(err);
     return redis_run(redis, &batch, err);
 }

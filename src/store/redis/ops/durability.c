@@ -17,11 +17,11 @@ static void info_value(const char *info, const char *name, char *value, size_t s
     const char *line = info;
 
     value[0] = '\0';
-    while (line != NULL && (strncmp(line, name, length) != 0 || line[length] != ':')) {
+    while (line && (strncmp(line, name, length) != 0 || line[length] != ':')) {
         line = strchr(line, '\n');
-        line = line != NULL ? line + 1 : NULL;
+        line = line ? line + 1 : NULL;
     }
-    if (line != NULL)
+    if (line)
         snprintf(value, size, "%.*s", (int)strcspn(line + length + 1, "\r\n"), line + length + 1);
 }
 
@@ -42,8 +42,8 @@ bool redis_durability_check(struct redis *redis, struct error *err)
 
     if (!read_info(redis, "memory", &reply, err))
         return false;
-    info_value(reply->str != NULL ? reply->str : "", "maxmemory_policy", policy, sizeof(policy));
-    info_value(reply->str != NULL ? reply->str : "", "maxmemory", most, sizeof(most));
+    info_value(reply->str ? reply->str : "", "maxmemory_policy", policy, sizeof policy);
+    info_value(reply->str ? reply->str : "", "maxmemory", most, sizeof most);
     if (policy[0] == '\0' || text_equal(policy, "noeviction") || text_equal(most, "0"))
         return true;
     return error_set(err, TH_E_UNAVAILABLE,
@@ -94,8 +94,8 @@ bool redis_durability(struct store *store, char text[STORE_DURABILITY_SIZE], boo
     if (!read_info(redis, "persistence", &persistence, err) ||
         !read_info(redis, "replication", &replication, err) || !read_fsync(redis, fsync, err))
         return false;
-    info_value(persistence->str, "aof_enabled", has_aof, sizeof(has_aof));
-    info_value(replication->str, "connected_slaves", replicas, sizeof(replicas));
+    info_value(persistence->str, "aof_enabled", has_aof, sizeof has_aof);
+    info_value(replication->str, "connected_slaves", replicas, sizeof replicas);
     *is_safe_out = text_equal(has_aof, "1") && text_equal(fsync, "always");
     snprintf(text, STORE_DURABILITY_SIZE, "%s; %s replicas, of which %d confirm each job%s",
              loss(text_equal(has_aof, "1"), fsync), replicas, redis->address.wait_replicas,

@@ -50,9 +50,9 @@ static size_t number_of(struct queue_table *table, const char *queue)
 static bool sort_by_queue(const struct job *jobs, size_t count, struct queue_table *table,
                           struct error *err)
 {
-    table->names = calloc(count, sizeof(*table->names));
-    table->numbers = calloc(count, sizeof(*table->numbers));
-    if (table->names == NULL || table->numbers == NULL)
+    table->names = calloc(count, sizeof *table->names);
+    table->numbers = calloc(count, sizeof *table->numbers);
+    if (!table->names || !table->numbers)
         return error_no_memory(err);
     for (size_t i = 0; i < count; i++)
         table->numbers[i] = number_of(table, jobs[i].queue);
@@ -74,7 +74,7 @@ void redis_enqueue_words(struct redis_command *command, size_t queue_number, con
     redis_command_uuid(command, &job->id);
     redis_command_bytes(command, body.data, body.length);
     redis_command_bytes(command, job->payload.data, outside ? job->payload.length : 0);
-    redis_command_int(command, job->idempotency_key != NULL ? job->idempotency_expires : 0);
+    redis_command_int(command, job->idempotency_key ? job->idempotency_expires : 0);
     command->words.failed = command->words.failed || body.failed;
 }
 
@@ -93,7 +93,7 @@ static bool ask_server(struct redis *redis, struct redis_batch *batch, const str
     struct redis_command *command =
         redis_batch_on_queues(redis, batch, SCRIPT_ENQUEUE, table->names, table->count);
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     add_head(command, now, false);
     for (size_t i = 0; i < count; i++)
@@ -109,12 +109,12 @@ static bool ask_cluster(struct redis *redis, struct redis_batch *batch, const st
     for (size_t i = 0; i < table->count; i++) {
         struct redis_command *command =
             redis_batch_on_queue(redis, batch, SCRIPT_ENQUEUE, table->names[i]);
-        if (command == NULL)
+        if (!command)
             return error_no_memory(err);
         add_head(command, now, check);
         command->writes = !check;
     }
-    assert(batch->items != NULL); /* there are no jobs without a queue */
+    assert(batch->items); /* there are no jobs without a queue */
     for (size_t i = 0; i < count; i++)
         redis_enqueue_words(&batch->items[table->numbers[i]], 1, &jobs[i], now);
     return redis_run(redis, batch, err);
@@ -175,9 +175,9 @@ static bool read_answers(const struct redis_batch *batch, const struct queue_tab
                          const struct job *jobs, size_t count, bool is_cluster,
                          struct enqueued *enqueued_out, struct error *err)
 {
-    AUTO_FREE size_t *next = calloc(batch->count, sizeof(*next));
+    AUTO_FREE size_t *next = calloc(batch->count, sizeof *next);
 
-    if (next == NULL)
+    if (!next)
         return error_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         size_t command = is_cluster ? table->numbers[i] : 0;
@@ -202,7 +202,7 @@ static bool wait_for_replicas(struct redis *redis, const struct queue_table *tab
 
     for (size_t i = 0; i < table->count; i++) {
         struct redis_command *command = redis_batch_add(&batch);
-        if (command == NULL)
+        if (!command)
             return error_no_memory(err);
         command->slot = redis_cluster_slot(table->names[i]);
         redis_command_text(command, "WAIT");
@@ -259,8 +259,7 @@ static bool enqueue(struct store *store, const struct job *jobs, size_t count, u
     if (!sort_by_queue(jobs, count, &table, err) ||
         !redis_queues_add(redis, table.names, table.count, err))
         return false;
-    if (redis->slot_nodes != NULL && table.count > 1 &&
-        !check_all(redis, jobs, count, &table, now, err))
+    if (redis->slot_nodes && table.count > 1 && !check_all(redis, jobs, count, &table, now, err))
         return false;
     return store_all(redis, jobs, count, &table, now, enqueued_out, err) &&
            (redis->address.wait_replicas == 0 || wait_for_replicas(redis, &table, err));
@@ -269,7 +268,7 @@ static bool enqueue(struct store *store, const struct job *jobs, size_t count, u
 bool redis_enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
                    struct enqueued *enqueued_out, struct error *err)
 {
-    if (redis_of(store)->slot_nodes != NULL && redis_given_any(jobs, count))
+    if (redis_of(store)->slot_nodes && redis_given_any(jobs, count))
         return redis_given_enqueue(store, jobs, count, now, enqueue, enqueued_out, err);
     return enqueue(store, jobs, count, now, enqueued_out, err);
 }

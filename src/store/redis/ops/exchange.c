@@ -82,19 +82,19 @@ static void add_share(struct exchange *exchange, size_t i, uint32_t *next_index)
     const struct queue_share *share = &exchange->wanted->queues[i];
     struct share_limit *limits = exchange->wanted->limits_out;
 
-    if (limits != NULL)
+    if (limits)
         limits[i] = (struct share_limit){0};
-    bool no_type = exchange->wanted->types != NULL && exchange->wanted->type_count == 0;
+    bool no_type = exchange->wanted->types && exchange->wanted->type_count == 0;
     if (share->max == 0 || no_type)
         return;
     struct leg *leg = leg_for(exchange, share->queue);
-    if (leg->share != NULL) {
+    if (leg->share) {
         /* Asked for twice: a leg of its own, behind the first. */
         leg = &exchange->legs[exchange->leg_count++];
         *leg = (struct leg){.queue = share->queue, .behind = ""};
     }
     leg->share = share;
-    leg->limit = limits != NULL ? &limits[i] : NULL;
+    leg->limit = limits ? &limits[i] : NULL;
     leg->first = *next_index;
     *next_index += (uint32_t)(share->max < SHARE_MAX ? share->max : SHARE_MAX);
 }
@@ -102,7 +102,7 @@ static void add_share(struct exchange *exchange, size_t i, uint32_t *next_index)
 static void divide(struct exchange *exchange)
 {
     size_t settlements = exchange->finished->count;
-    size_t shares = exchange->wanted != NULL ? exchange->wanted->queue_count : 0;
+    size_t shares = exchange->wanted ? exchange->wanted->queue_count : 0;
     uint32_t next_index = 0;
 
     for (size_t i = 0; i < settlements; i++) {
@@ -140,7 +140,7 @@ static void add_wanted(const struct exchange *exchange, const struct leg *leg,
 
     redis_command_int(command, (int64_t)(max - leg->taken));
     redis_command_moment(command, exchange->now + wanted->lease_for);
-    redis_command_bytes(command, wanted->batch.bytes, sizeof(wanted->batch.bytes));
+    redis_command_bytes(command, wanted->batch.bytes, sizeof wanted->batch.bytes);
     redis_command_int(command, (int64_t)(leg->first + leg->taken));
     redis_command_int(command, (int64_t)exchange->redis->base.batch_min);
     redis_command_text(command, wanted->pool);
@@ -148,7 +148,7 @@ static void add_wanted(const struct exchange *exchange, const struct leg *leg,
     redis_command_int(command, share->rate.count);
     redis_command_int(command, share->rate.period);
     redis_command_text(command, leg->behind);
-    for (size_t i = 0; wanted->types != NULL && i < wanted->type_count; i++)
+    for (size_t i = 0; wanted->types && i < wanted->type_count; i++)
         redis_command_text(command, wanted->types[i]);
 }
 
@@ -158,7 +158,7 @@ static bool add_leg(const struct exchange *exchange, const struct leg *leg, size
     struct redis_command *command =
         redis_batch_on_queue(exchange->redis, batch, SCRIPT_EXCHANGE, leg->queue);
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     redis_command_now(exchange->redis, command, exchange->now);
     redis_command_int(command, (int64_t)settlements);
@@ -179,7 +179,7 @@ static bool ask(const struct exchange *exchange, struct redis_batch *batch, stru
             return false;
         redis_settle_words(exchange->redis, &batch->items[i], exchange->finished->items,
                            exchange->order + leg->from, leg->settlements, exchange->now);
-        if (leg->share != NULL)
+        if (leg->share)
             add_wanted(exchange, leg, &batch->items[i]);
     }
     return run(exchange, batch, err);
@@ -190,10 +190,10 @@ static bool ask(const struct exchange *exchange, struct redis_batch *batch, stru
 static void note_away(const struct exchange *exchange, const struct leg *leg,
                       const struct error *err)
 {
-    if (leg->limit != NULL)
+    if (leg->limit)
         *leg->limit =
             (struct share_limit){.is_away = true, .limited_until = exchange->now + AWAY_FOR};
-    if (exchange->wanted->away_out == NULL)
+    if (!exchange->wanted->away_out)
         return;
     *exchange->wanted->away_out = *err;
     exchange->wanted->away_out->code = TH_E_UNAVAILABLE; /* it is asked again */
@@ -229,7 +229,7 @@ static bool read_job(const struct exchange *exchange, const struct leg *leg, con
 {
     struct job *job = job_list_add(exchange->jobs);
 
-    if (job == NULL)
+    if (!job)
         return error_no_memory(err);
     bool read = redis_record_job(record, &exchange->jobs->arena, job);
     if (member->len != MEMBER_ID + UUID_TEXT_SIZE - 1 ||
@@ -259,7 +259,7 @@ static bool read_jobs(const struct exchange *exchange, struct leg *leg, const re
             return false;
         leg->taken++;
     }
-    if (leg->limit != NULL)
+    if (leg->limit)
         *leg->limit = (struct share_limit){
             .is_full = redis_reply_int(reply->element[1]) != 0,
             .limited_until = redis_reply_int(reply->element[2]),
@@ -299,8 +299,8 @@ static bool hear(struct exchange *exchange, const struct redis_batch *batch, str
         return false;
     for (size_t i = 0; i < exchange->leg_count; i++) {
         struct leg *leg = &exchange->legs[i];
-        if (leg->share != NULL && (!hear_leg(exchange, leg, batch, &batch->items[i], err) ||
-                                   !look_further(exchange, leg, err)))
+        if (leg->share && (!hear_leg(exchange, leg, batch, &batch->items[i], err) ||
+                           !look_further(exchange, leg, err)))
             return false;
     }
     return true;
@@ -317,7 +317,7 @@ static bool prepare_on_dead(struct exchange *exchange, const struct settlement *
     struct job job = *settlement->on_dead;
     struct enqueued enqueued;
 
-    if (redis->slot_nodes == NULL ||
+    if (!redis->slot_nodes ||
         redis_cluster_slot(job.queue) == redis_cluster_slot(settlement->queue))
         return redis_queues_add(redis, &job.queue, 1, err);
     return redis_enqueue(&redis->base, &job, 1, exchange->now, &enqueued, err);
@@ -328,10 +328,10 @@ static bool prepare(struct exchange *exchange, struct error *err)
 {
     for (size_t i = 0; i < exchange->finished->count; i++) {
         const struct settlement *settlement = &exchange->finished->items[i];
-        if (settlement->on_dead == NULL || settlement->kind != SETTLE_FAIL ||
+        if (!settlement->on_dead || settlement->kind != SETTLE_FAIL ||
             prepare_on_dead(exchange, settlement, err))
             continue;
-        if (!exchange->in_parts || exchange->redis->slot_nodes == NULL ||
+        if (!exchange->in_parts || !exchange->redis->slot_nodes ||
             (err->code != TH_E_UNAVAILABLE && err->code != TH_E_UNCERTAIN))
             return false;
         exchange->leg_of[i] = NO_LEG;
@@ -342,13 +342,12 @@ static bool prepare(struct exchange *exchange, struct error *err)
 static bool make_room(struct exchange *exchange, struct error *err)
 {
     size_t settlements = exchange->finished->count;
-    size_t shares = exchange->wanted != NULL ? exchange->wanted->queue_count : 0;
+    size_t shares = exchange->wanted ? exchange->wanted->queue_count : 0;
 
-    exchange->legs = calloc(settlements + shares + 1, sizeof(*exchange->legs));
-    exchange->leg_of = calloc(settlements + 1, sizeof(*exchange->leg_of));
-    exchange->order = calloc(settlements + 1, sizeof(*exchange->order));
-    return (exchange->legs != NULL && exchange->leg_of != NULL && exchange->order != NULL) ||
-           error_no_memory(err);
+    exchange->legs = calloc(settlements + shares + 1, sizeof *exchange->legs);
+    exchange->leg_of = calloc(settlements + 1, sizeof *exchange->leg_of);
+    exchange->order = calloc(settlements + 1, sizeof *exchange->order);
+    return (exchange->legs && exchange->leg_of && exchange->order) || error_no_memory(err);
 }
 
 static bool run_exchange(struct exchange *exchange, struct error *err)
@@ -364,11 +363,11 @@ static bool run_exchange(struct exchange *exchange, struct error *err)
 
 static void keep_listed(struct redis *redis, const struct reservation *wanted)
 {
-    AUTO_FREE const char **names = calloc(wanted->queue_count + 1, sizeof(*names));
+    AUTO_FREE const char **names = calloc(wanted->queue_count + 1, sizeof *names);
 
-    for (size_t i = 0; names != NULL && i < wanted->queue_count; i++)
+    for (size_t i = 0; names && i < wanted->queue_count; i++)
         names[i] = wanted->queues[i].queue;
-    if (names != NULL)
+    if (names)
         redis_queues_keep(redis, names, wanted->queue_count);
 }
 
@@ -384,14 +383,14 @@ bool redis_exchange(struct store *store, const struct settlement_list *finished,
         .now = now,
         .verdicts = verdicts_out,
         .jobs = jobs_out,
-        .pool = wanted != NULL ? arena_text(&jobs_out->arena, wanted->pool) : NULL,
-        .in_parts = wanted == NULL || wanted->away_out != NULL,
+        .pool = wanted ? arena_text(&jobs_out->arena, wanted->pool) : NULL,
+        .in_parts = !wanted || wanted->away_out,
     };
 
     redis_begin(exchange.redis);
     if (!run_exchange(&exchange, err))
         return false;
-    if (wanted != NULL)
+    if (wanted)
         keep_listed(exchange.redis, wanted);
     return true;
 }

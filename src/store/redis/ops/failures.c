@@ -22,9 +22,9 @@ static bool ask(struct redis *redis, size_t limit, struct redis_batch *batch, st
     char key[JOB_NAME_MAX + 16];
 
     for (size_t i = 0; i < redis->queues.count; i++) {
-        snprintf(key, sizeof(key), "{%s}:failed", redis->queues.items[i]);
+        snprintf(key, sizeof key, "{%s}:failed", redis->queues.items[i]);
         struct redis_command *command = redis_batch_plain(redis, batch, "ZREVRANGE", key, false);
-        if (command == NULL)
+        if (!command)
             return error_no_memory(err);
         redis_command_int(command, 0);
         redis_command_int(command, (int64_t)limit - 1);
@@ -65,7 +65,7 @@ static bool show(struct redis *redis, const struct failure *failures, size_t cou
     for (size_t i = 0; i < count; i++) {
         struct redis_command *command = redis_batch_on_queue(
             redis, &batch, SCRIPT_SHOW, redis->queues.items[failures[i].queue]);
-        if (command == NULL)
+        if (!command)
             return error_no_memory(err);
         redis_command_text(command, "brief");
         redis_command_uuid(command, &failures[i].id);
@@ -97,11 +97,11 @@ bool redis_failures(struct store *store, size_t limit, struct job_list *jobs_out
     redis_begin(redis);
     if (!redis_queues_load(redis, err) || !ask(redis, limit, &batch, err))
         return false;
-    AUTO_FREE struct failure *failures = calloc(redis->queues.count * limit + 1, sizeof(*failures));
-    if (failures == NULL)
+    AUTO_FREE struct failure *failures = calloc(redis->queues.count * limit + 1, sizeof *failures);
+    if (!failures)
         return error_no_memory(err);
     size_t count = read_failures(&batch, failures);
-    qsort(failures, count, sizeof(*failures), newest_first);
+    qsort(failures, count, sizeof *failures, newest_first);
     if (!show(redis, failures, count < limit ? count : limit, jobs_out, err))
         return false;
     strip(jobs_out, before);

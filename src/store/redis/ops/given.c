@@ -52,9 +52,9 @@ static bool ask_others(struct redis *redis, const struct job *job, struct redis_
     for (size_t i = 0; i < redis->queues.count; i++) {
         if (text_equal(redis->queues.items[i], job->queue))
             continue;
-        snprintf(key, sizeof(key), "{%s}:job", redis->queues.items[i]);
+        snprintf(key, sizeof key, "{%s}:job", redis->queues.items[i]);
         struct redis_command *command = redis_batch_plain(redis, batch, "HEXISTS", key, false);
-        if (command == NULL)
+        if (!command)
             return error_no_memory(err);
         redis_command_uuid(command, &job->id);
     }
@@ -108,12 +108,11 @@ static bool part(struct store *store, const struct job *jobs, size_t n, struct p
 
 static bool parting_init(struct parting *parting, size_t count, struct error *err)
 {
-    parting->rest = calloc(count, sizeof(*parting->rest));
-    parting->places = calloc(count, sizeof(*parting->places));
-    parting->answers = calloc(count, sizeof(*parting->answers));
-    parting->firsts = calloc(count, sizeof(*parting->firsts));
-    return (parting->rest != NULL && parting->places != NULL && parting->answers != NULL &&
-            parting->firsts != NULL) ||
+    parting->rest = calloc(count, sizeof *parting->rest);
+    parting->places = calloc(count, sizeof *parting->places);
+    parting->answers = calloc(count, sizeof *parting->answers);
+    parting->firsts = calloc(count, sizeof *parting->firsts);
+    return (parting->rest && parting->places && parting->answers && parting->firsts) ||
            error_no_memory(err);
 }
 

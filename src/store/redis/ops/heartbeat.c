@@ -30,7 +30,7 @@ static void add_optional(struct redis_command *command, const void *data, size_t
 {
     CLEANUP(buffer_done) struct buffer word = BUFFER(WORD_MAX);
 
-    if (data != NULL) {
+    if (data) {
         buffer_char(&word, '=');
         buffer_add(&word, data, length);
     }
@@ -42,10 +42,10 @@ static void add_lease(struct redis_command *command, const struct lease_beat *le
     const char *text = lease->progress_text;
 
     redis_command_uuid(command, &lease->job);
-    redis_command_bytes(command, lease->token.bytes, sizeof(lease->token.bytes));
+    redis_command_bytes(command, lease->token.bytes, sizeof lease->token.bytes);
     redis_command_int(command, lease->worker);
     redis_command_int(command, lease->progress_percent < 0 ? -1 : lease->progress_percent);
-    add_optional(command, text, text != NULL ? strlen(text) : 0);
+    add_optional(command, text, text ? strlen(text) : 0);
     add_optional(command, lease->output.data, lease->output.length);
 }
 
@@ -57,7 +57,7 @@ static bool command_for(struct redis *redis, struct beating *beating, struct red
         if (strcmp(beating->queues[*number_out], queue) == 0)
             return true;
     struct redis_command *command = redis_batch_on_queue(redis, batch, SCRIPT_HEARTBEAT, queue);
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     *number_out = batch->count - 1;
     beating->queues[*number_out] = queue;
@@ -71,7 +71,7 @@ static bool ask(struct redis *redis, struct beating *beating, struct redis_batch
 {
     const struct heartbeat *heartbeat = beating->heartbeat;
 
-    if (redis_pools_beat(redis, batch, heartbeat, beating->now) == NULL)
+    if (!redis_pools_beat(redis, batch, heartbeat, beating->now))
         return error_no_memory(err);
     for (size_t i = 0; i < heartbeat->lease_count; i++) {
         const struct lease_beat *lease = &heartbeat->leases[i];
@@ -104,9 +104,9 @@ static bool read_answer(const struct redis_command *command, size_t heard,
 static bool hear(const struct beating *beating, const struct redis_batch *batch,
                  struct lease_answer *answers_out, struct error *err)
 {
-    AUTO_FREE size_t *next = calloc(batch->count, sizeof(*next));
+    AUTO_FREE size_t *next = calloc(batch->count, sizeof *next);
 
-    if (next == NULL)
+    if (!next)
         return error_no_memory(err);
     for (size_t i = 0; i < beating->heartbeat->lease_count; i++) {
         size_t command = beating->command_of[i];
@@ -125,18 +125,18 @@ bool redis_heartbeat(struct store *store, const struct heartbeat *heartbeat, use
     struct beating beating = {
         .heartbeat = heartbeat,
         .now = now,
-        .queues = calloc(heartbeat->lease_count + 1, sizeof(*beating.queues)),
-        .command_of = calloc(heartbeat->lease_count + 1, sizeof(*beating.command_of)),
+        .queues = calloc(heartbeat->lease_count + 1, sizeof *beating.queues),
+        .command_of = calloc(heartbeat->lease_count + 1, sizeof *beating.command_of),
     };
 
-    if (beating.queues == NULL || beating.command_of == NULL)
+    if (!beating.queues || !beating.command_of)
         return error_no_memory(err);
     redis_begin(redis);
     if (!ask(redis, &beating, &batch, err))
         return false;
     /* Nobody can have removed it while its place does not answer. */
     *registered_out = batch.items[0].outcome != TH_OK || batch.items[0].reply->integer > 0;
-    if (heartbeat->watched_out != NULL)
+    if (heartbeat->watched_out)
         *heartbeat->watched_out =
             batch.items[0].outcome == TH_OK && batch.items[0].reply->integer == 2;
     return hear(&beating, &batch, answers_out, err);

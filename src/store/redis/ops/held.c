@@ -25,7 +25,7 @@ static bool read_job(const char *queue, redisReply *const *fields, struct job_li
 {
     struct job *job = job_list_add(jobs_out);
 
-    if (job == NULL)
+    if (!job)
         return error_no_memory(err);
     bool read = redis_record_job(fields[2], &jobs_out->arena, job) &&
                 redis_record_lease(fields[1], &jobs_out->arena, job);
@@ -44,7 +44,7 @@ static bool read_part(struct redis *redis, const char *queue, const char *pool, 
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
     struct redis_command *command = redis_batch_on_queue(redis, &batch, SCRIPT_HELD, queue);
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     redis_command_text(command, pool);
     redis_command_text(command, cursor);
@@ -104,7 +104,7 @@ bool redis_held(struct store *store, const char *pool, struct job_list *jobs_out
         if (!read_queue(redis, redis->queues.items[i], pool, jobs_out, err))
             return false;
     if (jobs_out->count > before)
-        qsort(jobs_out->items + before, jobs_out->count - before, sizeof(*jobs_out->items), by_age);
+        qsort(jobs_out->items + before, jobs_out->count - before, sizeof *jobs_out->items, by_age);
     drop_doubles(jobs_out, before);
     return !jobs_out->arena.failed || error_no_memory(err);
 }

@@ -19,7 +19,7 @@ static void add_status(struct redis_command *command, struct bytes status)
 {
     CLEANUP(buffer_done) struct buffer word = BUFFER(WORD_MAX);
 
-    if (status.data != NULL) {
+    if (status.data) {
         buffer_char(&word, '=');
         buffer_add(&word, status.data, status.length);
     }
@@ -32,7 +32,7 @@ struct redis_command *redis_pools_beat(struct redis *redis, struct redis_batch *
     struct redis_command *command =
         redis_batch_on_keys(redis, batch, SCRIPT_POOL_BEAT, keys, COUNT_OF(keys));
 
-    if (command == NULL)
+    if (!command)
         return NULL;
     redis_command_text(command, heartbeat->pool);
     redis_command_moment(command, now);
@@ -45,7 +45,7 @@ bool redis_pools_watch(struct redis *redis, struct redis_batch *batch, usec_t un
     struct redis_command *command =
         redis_batch_on_keys(redis, batch, SCRIPT_WATCH_POOLS, keys, COUNT_OF(keys));
 
-    if (command == NULL)
+    if (!command)
         return false;
     redis_command_moment(command, until);
     return true;
@@ -59,10 +59,10 @@ bool redis_pool_register(struct store *store, const struct pool *pool, usec_t no
     struct redis_command *command =
         redis_batch_on_keys(redis, &batch, SCRIPT_POOL_REGISTER, keys, COUNT_OF(keys));
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     redis_command_text(command, pool->name);
-    redis_command_text(command, pool->host != NULL ? pool->host : "");
+    redis_command_text(command, pool->host ? pool->host : "");
     redis_command_int(command, pool->pid);
     redis_command_int(command, pool->started_at);
     redis_command_int(command, now);
@@ -76,7 +76,7 @@ static bool read_pool(redisReply *const *fields, struct pool_list *pools_out, st
     struct arena *arena = &pools_out->arena;
     struct pool *pool = pool_list_add(pools_out);
 
-    if (pool == NULL)
+    if (!pool)
         return error_no_memory(err);
     pool->name = arena_text(arena, fields[0]->str);
     pool->host = fields[1]->len > 0 ? arena_text(arena, fields[1]->str) : NULL;
@@ -102,7 +102,7 @@ static bool list_pools(struct redis *redis, usec_t before, struct pool_list *poo
     struct redis_command *command =
         redis_batch_on_keys(redis, &batch, SCRIPT_POOL_LIST, keys, COUNT_OF(keys));
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     if (before == 0)
         redis_command_text(command, "");
@@ -118,7 +118,7 @@ static bool list_pools(struct redis *redis, usec_t before, struct pool_list *poo
         if (!read_pool(&reply->element[i], pools_out, err))
             return false;
     if (pools_out->count > 0)
-        qsort(pools_out->items, pools_out->count, sizeof(*pools_out->items), by_name);
+        qsort(pools_out->items, pools_out->count, sizeof *pools_out->items, by_name);
     return !pools_out->arena.failed || error_no_memory(err);
 }
 
@@ -140,7 +140,7 @@ bool redis_pool_remove(struct store *store, const char *name, struct error *err)
     struct redis_command *command =
         redis_batch_on_keys(redis, &batch, SCRIPT_POOL_REMOVE, keys, COUNT_OF(keys));
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     redis_command_text(command, name);
     redis_begin(redis);

@@ -23,7 +23,7 @@ static bool ask(struct redis *redis, const struct repair *repair, const struct u
     for (size_t i = 0; i < redis->queues.count; i++) {
         struct redis_command *command =
             redis_batch_on_queue(redis, batch, repair->script, redis->queues.items[i]);
-        if (command == NULL)
+        if (!command)
             return error_no_memory(err);
         if (repair->has_now)
             redis_command_moment(command, repair->now);
@@ -98,10 +98,10 @@ bool redis_set_paused(struct store *store, const char *queue, usec_t paused_at, 
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
     struct redis_command *command = redis_batch_on_queue(redis, &batch, SCRIPT_PAUSE, queue);
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     redis_command_int(command, paused_at);
-    redis_command_text(command, by != NULL ? by : "");
+    redis_command_text(command, by ? by : "");
     redis_begin(redis);
     return redis_queues_add(redis, &queue, 1, err) && redis_run(redis, &batch, err);
 }
@@ -118,7 +118,7 @@ bool redis_hide_queue(struct store *store, const char *queue, enum th_error_code
         return false;
     if (!redis_names_have(&redis->queues, queue))
         return true;
-    if (redis_batch_on_queue(redis, &batch, SCRIPT_HIDE, queue) == NULL)
+    if (!redis_batch_on_queue(redis, &batch, SCRIPT_HIDE, queue))
         return error_no_memory(err);
     if (!redis_run(redis, &batch, err))
         return false;

@@ -28,7 +28,7 @@ static bool tells_all(const struct settlement *settlement)
 {
     const struct job_run *run = &settlement->run;
 
-    return settlement->has_run && run->pool != NULL && run->worker != 0 && run->started_at != 0;
+    return settlement->has_run && run->pool && run->worker != 0 && run->started_at != 0;
 }
 
 static bool is_plain(const struct settlement *settlement)
@@ -39,7 +39,7 @@ static bool is_plain(const struct settlement *settlement)
 
 static void pack_optional(struct buffer *out, struct bytes bytes)
 {
-    if (bytes.data == NULL)
+    if (!bytes.data)
         redis_pack_nothing(out);
     else
         redis_pack_bytes(out, bytes.data, bytes.length);
@@ -73,7 +73,7 @@ static void pack_progress(struct buffer *out, const struct settlement *settlemen
 /* In a cluster a script reaches only its own slot: see exchange.c. */
 static bool is_within_reach(const struct redis *redis, const struct settlement *settlement)
 {
-    return redis->slot_nodes == NULL ||
+    return !redis->slot_nodes ||
            redis_cluster_slot(settlement->on_dead->queue) == redis_cluster_slot(settlement->queue);
 }
 
@@ -83,7 +83,7 @@ static void pack_on_dead(const struct redis *redis, struct buffer *out,
     CLEANUP(buffer_done) struct buffer body = BUFFER(WORD_MAX);
     char key[KEY_MAX], id[UUID_TEXT_SIZE], how[REDIS_HOW_SIZE];
 
-    if (settlement->on_dead == NULL || !is_within_reach(redis, settlement)) {
+    if (!settlement->on_dead || !is_within_reach(redis, settlement)) {
         for (int i = 0; i < ON_DEAD_FIELDS; i++)
             redis_pack_nothing(out);
         return;
@@ -92,14 +92,14 @@ static void pack_on_dead(const struct redis *redis, struct buffer *out,
     if (!idempotency_key_counts(job.idempotency_key))
         job.idempotency_key = NULL; /* as store_enqueue() does with what it is handed */
     bool outside = redis_record_is_outside(&job);
-    snprintf(key, sizeof(key), "%s:{%s}:", redis->address.prefix, job.queue);
+    snprintf(key, sizeof key, "%s:{%s}:", redis->address.prefix, job.queue);
     redis_record_body(&body, &job, now);
     redis_pack_text(out, key);
     redis_pack_text(out, redis_record_how(&job, how));
     redis_pack_text(out, uuid_format(&job.id, id));
     redis_pack_bytes(out, body.data, body.length);
     redis_pack_bytes(out, job.payload.data, outside ? job.payload.length : 0);
-    redis_pack_int(out, job.idempotency_key != NULL ? job.idempotency_expires : 0);
+    redis_pack_int(out, job.idempotency_key ? job.idempotency_expires : 0);
 }
 
 static void pack_all(const struct redis *redis, struct buffer *out,
@@ -132,7 +132,7 @@ static void add_single(const struct redis *redis, struct redis_command *command,
 {
     redis_command_text(command, SINGLE);
     redis_command_uuid(command, &settlement->job);
-    redis_command_bytes(command, settlement->token.bytes, sizeof(settlement->token.bytes));
+    redis_command_bytes(command, settlement->token.bytes, sizeof settlement->token.bytes);
     buffer_clear(scratch);
     pack_all(redis, scratch, settlement, now);
     add_scratch(command, scratch);
@@ -176,13 +176,13 @@ static size_t count_alike(const struct settlement *settlements, const size_t *nu
  * there are more runs, that is all. */
 static void sort_by_index(const struct settlement *settlements, size_t *numbers, size_t count)
 {
-    AUTO_FREE struct indexed *sorted = calloc(count, sizeof(*sorted));
+    AUTO_FREE struct indexed *sorted = calloc(count, sizeof *sorted);
 
-    for (size_t i = 0; sorted != NULL && i < count; i++)
+    for (size_t i = 0; sorted && i < count; i++)
         sorted[i] = (struct indexed){lease_token_index(&settlements[numbers[i]].token), numbers[i]};
-    if (sorted == NULL)
+    if (!sorted)
         return;
-    qsort(sorted, count, sizeof(*sorted), by_index);
+    qsort(sorted, count, sizeof *sorted, by_index);
     for (size_t i = 0; i < count; i++)
         numbers[i] = sorted[i].number;
 }

@@ -15,7 +15,7 @@ static bool read_line(const char *queue, const redisReply *reply,
     if (reply->elements == 0)
         return true; /* it is hidden */
     struct queue_stats *line = queue_stats_list_add(stats_out);
-    if (line == NULL)
+    if (!line)
         return error_no_memory(err);
     if (reply->elements != HEAD_FIELDS + JOB_STATES + ASIDE_FIELDS)
         return error_set(err, TH_E_INTERNAL, "redis: stats answered %zu fields", reply->elements);
@@ -43,7 +43,7 @@ bool redis_stats(struct store *store, struct queue_stats_list *stats_out, struct
     if (!redis_queues_load(redis, err))
         return false;
     for (size_t i = 0; i < redis->queues.count; i++)
-        if (redis_batch_on_queue(redis, &batch, SCRIPT_STATS, redis->queues.items[i]) == NULL)
+        if (!redis_batch_on_queue(redis, &batch, SCRIPT_STATS, redis->queues.items[i]))
             return error_no_memory(err);
     if (!redis_run(redis, &batch, err))
         return false;
@@ -61,7 +61,7 @@ bool redis_count_before(struct store *store, const struct job *job, size_t limit
     struct redis_command *command =
         redis_batch_on_queue(redis, &batch, SCRIPT_COUNT_BEFORE, job->queue);
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     redis_command_uuid(command, &job->id);
     redis_begin(redis);

@@ -26,8 +26,7 @@
 /* Whether a pass can go on to the next queue. */
 static bool is_away(const struct redis *redis, const struct error *err)
 {
-    return redis->slot_nodes != NULL &&
-           (err->code == TH_E_UNAVAILABLE || err->code == TH_E_UNCERTAIN);
+    return redis->slot_nodes && (err->code == TH_E_UNAVAILABLE || err->code == TH_E_UNCERTAIN);
 }
 
 /* A script that fails over what it finds in one queue fails again with each pass. */
@@ -35,7 +34,7 @@ static void tell_failure(struct redis *redis, const char *queue, const struct er
 {
     usec_t now = clock_boot();
 
-    if (redis->slot_nodes != NULL || now < redis->failure_told_at + TELL_AGAIN)
+    if (redis->slot_nodes || now < redis->failure_told_at + TELL_AGAIN)
         return;
     redis->failure_told_at = now;
     log_error("queue_lost", "queue=%s error=%s", queue, why->text);
@@ -68,17 +67,17 @@ static bool look(struct redis *redis, const struct look *looks, size_t count,
         return false;
     for (size_t i = 0; i < count * redis->queues.count; i++) {
         const struct look *one = &looks[i % count];
-        snprintf(key, sizeof(key), "{%s}:%s", redis->queues.items[i / count], one->key);
+        snprintf(key, sizeof key, "{%s}:%s", redis->queues.items[i / count], one->key);
         struct redis_command *command = redis_batch_plain(redis, batch, one->word, key, false);
-        if (command == NULL)
+        if (!command)
             return error_no_memory(err);
-        if (one->first != NULL)
+        if (one->first)
             redis_command_text(command, one->first);
-        if (one->second != NULL)
+        if (one->second)
             redis_command_text(command, one->second);
     }
     return redis_run_parts(redis, batch, err) &&
-           (redis->slot_nodes == NULL || redis_run_worked(batch, err));
+           (!redis->slot_nodes || redis_run_worked(batch, err));
 }
 
 /* ---- promote ---- */
@@ -89,11 +88,11 @@ static usec_t first_due(const redisReply *reply)
 {
     char digits[REDIS_MOMENT_DIGITS + 1] = "0";
 
-    if (reply == NULL || reply->elements == 0)
+    if (!reply || reply->elements == 0)
         return 0;
     if (reply->element[0]->len != PLACE_LENGTH)
         return 1;
-    snprintf(digits, sizeof(digits), "%s", reply->element[0]->str);
+    snprintf(digits, sizeof digits, "%s", reply->element[0]->str);
     usec_t due = redis_reply_int(&(redisReply){.type = REDIS_REPLY_STRING, .str = digits});
     return due > 0 ? due : 1;
 }
@@ -105,7 +104,7 @@ static bool promote_queue(struct redis *redis, const char *queue, const char *se
     struct redis_command *command = redis_batch_on_queue(redis, &batch, SCRIPT_PROMOTE, queue);
     bool answered;
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     redis_command_moment(command, now);
     redis_command_text(command, set);
@@ -163,7 +162,7 @@ static bool reclaim_queue(struct redis *redis, const char *queue, usec_t now, si
     while (more && *moved_out < limit) {
         CLEANUP(redis_batch_done) struct redis_batch batch = {0};
         struct redis_command *command = redis_batch_on_queue(redis, &batch, SCRIPT_RECLAIM, queue);
-        if (command == NULL)
+        if (!command)
             return error_no_memory(err);
         redis_command_now(redis, command, now);
         redis_command_int(command, (int64_t)(limit - *moved_out));
@@ -180,12 +179,12 @@ static bool reclaim_queue(struct redis *redis, const char *queue, usec_t now, si
 /* Whether a lease may have run out: what the queue expects, or has forgotten to expect. */
 static bool may_have_expired(const redisReply *expected, usec_t now)
 {
-    return expected == NULL || redis_reply_int(expected) <= now;
+    return !expected || redis_reply_int(expected) <= now;
 }
 
 static bool has_any(const struct redis_command *count)
 {
-    return count->reply != NULL && count->reply->integer > 0;
+    return count->reply && count->reply->integer > 0;
 }
 
 /* Nobody else would ever look at a job whose twin has vanished. */
@@ -195,7 +194,7 @@ static bool unblock(struct redis *redis, const char *queue, usec_t now, struct e
     struct redis_command *command = redis_batch_on_queue(redis, &batch, SCRIPT_UNBLOCK, queue);
     bool answered;
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     redis_command_moment(command, now);
     return run_one(redis, &batch, queue, &answered, err);
@@ -207,9 +206,9 @@ static bool tell_damage(struct redis *redis, const char *queue, struct error *er
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
     char key[KEY_SIZE];
 
-    snprintf(key, sizeof(key), "{%s}:damage_news", queue);
+    snprintf(key, sizeof key, "{%s}:damage_news", queue);
     struct redis_command *command = redis_batch_plain(redis, &batch, "LPOP", key, true);
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     redis_command_int(command, NEWS_AT_ONCE);
     bool answered;
@@ -272,7 +271,7 @@ static bool prune_part(struct redis *redis, const char *queue, const struct rete
     struct redis_command *command = redis_batch_on_queue(redis, &batch, SCRIPT_PRUNE, queue);
     bool answered;
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     redis_command_moment(command, now);
     redis_command_int(command, age_limit(now, keep->done));
@@ -328,7 +327,7 @@ static bool put_limits(struct redis *redis, struct redis_batch *batch, const cha
 {
     struct redis_command *command = redis_batch_plain(redis, batch, "HSET", key, false);
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     redis_command_text(command, "max_payload");
     redis_command_int(command, (int64_t)limits->max_payload);
@@ -347,10 +346,10 @@ bool redis_publish(struct store *store, const struct store_limits *limits, struc
     redis_begin(redis);
     if (!put_limits(redis, &batch, REDIS_SCHEMA_KEY, limits, err))
         return false;
-    if (redis->slot_nodes != NULL && !redis_queues_load(redis, err))
+    if (redis->slot_nodes && !redis_queues_load(redis, err))
         return false;
-    for (size_t i = 0; redis->slot_nodes != NULL && i < redis->queues.count; i++) {
-        snprintf(key, sizeof(key), "{%s}:state", redis->queues.items[i]);
+    for (size_t i = 0; redis->slot_nodes && i < redis->queues.count; i++) {
+        snprintf(key, sizeof key, "{%s}:state", redis->queues.items[i]);
         if (!put_limits(redis, &batch, key, limits, err))
             return false;
     }

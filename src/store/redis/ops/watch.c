@@ -22,7 +22,7 @@ static bool add_queue(struct redis *redis, struct redis_batch *batch, const stru
     const char *queue = watch->jobs[first].queue;
     struct redis_command *command = redis_batch_on_queue(redis, batch, SCRIPT_WATCH, queue);
 
-    if (command == NULL)
+    if (!command)
         return false;
     redis_command_moment(command, now);
     redis_command_moment(command, until);

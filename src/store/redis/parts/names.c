@@ -38,9 +38,9 @@ bool redis_names_have(const struct redis_names *names, const char *name)
 static bool grow(struct redis_names *names)
 {
     size_t capacity = names->capacity == 0 ? 8 : 2 * names->capacity;
-    char **items = reallocarray(names->items, capacity, sizeof(*items));
+    char **items = reallocarray(names->items, capacity, sizeof *items);
 
-    if (items == NULL)
+    if (!items)
         return false;
     names->items = items;
     names->capacity = capacity;
@@ -57,9 +57,9 @@ bool redis_names_add(struct redis_names *names, const char *name)
     if (names->count == names->capacity && !grow(names))
         return false;
     char *copy = strdup(name);
-    if (copy == NULL)
+    if (!copy)
         return false;
-    memmove(&names->items[at + 1], &names->items[at], (names->count - at) * sizeof(*names->items));
+    memmove(&names->items[at + 1], &names->items[at], (names->count - at) * sizeof *names->items);
     names->items[at] = copy;
     names->count++;
     return true;

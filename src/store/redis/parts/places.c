@@ -130,13 +130,13 @@ static bool start(struct search *search, struct error *err)
     const struct redis_names *queues = &search->redis->queues;
     const char *only = search->filter->queue;
 
-    search->queues = calloc(queues->count + 1, sizeof(*search->queues));
-    if (search->queues == NULL)
+    search->queues = calloc(queues->count + 1, sizeof *search->queues);
+    if (!search->queues)
         return error_no_memory(err);
     write_range(search);
     for (size_t i = 0; i < queues->count; i++) {
         memcpy(search->queues[i].seen, search->after, REDIS_PLACE_SIZE);
-        search->queues[i].over = only != NULL && !text_equal(only, queues->items[i]);
+        search->queues[i].over = only && !text_equal(only, queues->items[i]);
     }
     return true;
 }
@@ -154,7 +154,7 @@ static size_t look_most(const struct search *search)
     if (!listing_is_picky(search->filter))
         return wanted_of(search);
     size_t share = LISTING_LOOK_MAX / (search->redis->queues.count + 1);
-    if (search->filter->queue != NULL || share > LOOK_MOST)
+    if (search->filter->queue || share > LOOK_MOST)
         share = LOOK_MOST;
     return share > LOOK_LEAST ? share : LOOK_LEAST;
 }
@@ -163,7 +163,7 @@ static void add_optional(struct redis_command *command, const char *text)
 {
     CLEANUP(buffer_done) struct buffer word = BUFFER((size_t)ERROR_TEXT_SIZE * 64);
 
-    if (text != NULL)
+    if (text)
         buffer_printf(&word, "=%s", text);
     redis_command_bytes(command, word.data, word.length);
     command->words.failed = command->words.failed || word.failed;
@@ -176,7 +176,7 @@ static bool ask(const struct search *search, size_t queue, struct redis_batch *b
     struct redis_command *command =
         redis_batch_on_queue(search->redis, batch, SCRIPT_LIST, search->redis->queues.items[queue]);
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     if (filter->by_state)
         redis_command_int(command, filter->state);
@@ -203,8 +203,8 @@ static bool add_place(struct redis_places *places, const redisReply *text, size_
         return true;
     if (places->count == places->capacity) {
         size_t capacity = places->capacity == 0 ? 64 : 2 * places->capacity;
-        struct redis_place *items = reallocarray(places->items, capacity, sizeof(*items));
-        if (items == NULL)
+        struct redis_place *items = reallocarray(places->items, capacity, sizeof *items);
+        if (!items)
             return error_no_memory(err);
         places->items = items;
         places->capacity = capacity;
@@ -223,7 +223,7 @@ static bool hear(struct search *search, size_t queue, const redisReply *reply, s
     for (size_t i = 2; i < reply->elements; i++)
         if (!add_place(search->places, reply->element[i], queue, err))
             return false;
-    snprintf(progress->seen, sizeof(progress->seen), "%s", reply->element[0]->str);
+    snprintf(progress->seen, sizeof progress->seen, "%s", reply->element[0]->str);
     progress->over = progress->seen[0] == '\0';
     search->looked +=
         listing_is_picky(search->filter) ? (size_t)redis_reply_int(reply->element[1]) : 0;
@@ -257,7 +257,7 @@ static const char *frontier(const struct search *search)
     for (size_t i = 0; i < search->redis->queues.count; i++) {
         const struct progress *progress = &search->queues[i];
         if (!progress->over &&
-            (nearest == NULL || compare(search->filter->oldest_first, progress->seen, nearest) < 0))
+            (!nearest || compare(search->filter->oldest_first, progress->seen, nearest) < 0))
             nearest = progress->seen;
     }
     return nearest;
@@ -271,10 +271,10 @@ static size_t sort(const struct search *search)
     size_t count = 0;
 
     if (places->count > 0)
-        qsort(places->items, places->count, sizeof(*places->items),
+        qsort(places->items, places->count, sizeof *places->items,
               search->filter->oldest_first ? upward : downward);
-    while (count < places->count && (end == NULL || compare(search->filter->oldest_first,
-                                                            places->items[count].text, end) <= 0))
+    while (count < places->count &&
+           (!end || compare(search->filter->oldest_first, places->items[count].text, end) <= 0))
         count++;
     return count;
 }
@@ -287,7 +287,7 @@ static bool look(struct search *search, bool is_first, struct error *err)
     char end[REDIS_PLACE_SIZE] = "";
 
     if (!is_first)
-        snprintf(end, sizeof(end), "%s", frontier(search));
+        snprintf(end, sizeof end, "%s", frontier(search));
     for (size_t i = 0; i < queues; i++)
         if (!search->queues[i].over && (is_first || text_equal(search->queues[i].seen, end)) &&
             !ask(search, i, &batch, err))
@@ -310,7 +310,7 @@ static void cut(const struct search *search, size_t sorted)
 
     if (sorted > limit)
         memcpy(places->go_on, places->items[limit - 1].text, REDIS_PLACE_SIZE);
-    else if (end != NULL)
+    else if (end)
         memcpy(places->go_on, end, REDIS_PLACE_SIZE);
     places->count = sorted < limit ? sorted : limit;
 }
@@ -324,9 +324,8 @@ bool redis_places_find(struct redis *redis, const struct job_filter *filter,
 
     if (!start(&search, err))
         return false;
-    for (bool is_first = true;
-         is_first || (frontier(&search) != NULL && sorted < wanted_of(&search) &&
-                      search.looked < LISTING_LOOK_MAX);
+    for (bool is_first = true; is_first || (frontier(&search) && sorted < wanted_of(&search) &&
+                                            search.looked < LISTING_LOOK_MAX);
          is_first = false) {
         if (!look(&search, is_first, err))
             return false;

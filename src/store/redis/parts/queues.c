@@ -17,7 +17,7 @@ bool redis_queues_load(struct redis *redis, struct error *err)
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
 
-    if (redis_batch_plain(redis, &batch, "SMEMBERS", "queues", false) == NULL)
+    if (!redis_batch_plain(redis, &batch, "SMEMBERS", "queues", false))
         return error_no_memory(err);
     if (!redis_run(redis, &batch, err))
         return false;
@@ -36,7 +36,7 @@ bool redis_queues_recall(struct redis *redis, struct error *err)
 {
     if (redis_queues_load(redis, err))
         return true;
-    return redis->slot_nodes != NULL && err->code == TH_E_UNAVAILABLE && redis->queues.count > 0;
+    return redis->slot_nodes && err->code == TH_E_UNAVAILABLE && redis->queues.count > 0;
 }
 
 static bool list(struct redis *redis, const struct redis_names *added, struct error *err)
@@ -45,7 +45,7 @@ static bool list(struct redis *redis, const struct redis_names *added, struct er
     /* Listed twice is listed once: it is never in doubt. */
     struct redis_command *command = redis_batch_plain(redis, &batch, "SADD", "queues", false);
 
-    if (command == NULL)
+    if (!command)
         return error_no_memory(err);
     for (size_t i = 0; i < added->count; i++)
         redis_command_text(command, added->items[i]);
@@ -76,15 +76,15 @@ static bool find_used(struct redis *redis, const char *const *queues, size_t cou
     char key[JOB_NAME_MAX + 16];
 
     for (size_t i = 0; i < count; i++) {
-        snprintf(key, sizeof(key), "{%s}:state", queues[i]);
-        if (redis_batch_plain(redis, &batch, "EXISTS", key, false) == NULL)
+        snprintf(key, sizeof key, "{%s}:state", queues[i]);
+        if (!redis_batch_plain(redis, &batch, "EXISTS", key, false))
             return error_no_memory(err);
     }
     if (!redis_run_parts(redis, &batch, err))
         return false;
     for (size_t i = 0; i < count; i++) {
         const redisReply *reply = batch.items[i].reply;
-        if (reply != NULL && reply->integer == 1 && !redis_names_add(used, queues[i]))
+        if (reply && reply->integer == 1 && !redis_names_add(used, queues[i]))
             return error_no_memory(err);
     }
     return true;

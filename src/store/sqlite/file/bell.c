@@ -101,7 +101,7 @@ static void quiet(const struct sqlite_bell *bell)
 {
     char events[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
 
-    while (read(bell->listen_fd, events, sizeof(events)) > 0)
+    while (read(bell->listen_fd, events, sizeof events) > 0)
         continue;
 }
 

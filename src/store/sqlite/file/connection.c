@@ -66,7 +66,7 @@ static const char *sentence_of(int status)
 /* Why the system refused. */
 static const char *system_reason(const struct sqlite *sqlite, int status)
 {
-    int number = sqlite->db != NULL ? sqlite3_system_errno(sqlite->db) : 0;
+    int number = sqlite->db ? sqlite3_system_errno(sqlite->db) : 0;
 
     return number != 0 ? strerror(number) : sqlite3_errstr(status);
 }
@@ -81,7 +81,7 @@ bool sqlite_error(struct sqlite *sqlite, int status, struct error *err)
                          kind == SQLITE_CANTOPEN ? "opened" : "read or written",
                          system_reason(sqlite, status));
     return error_set(err, code_of(status), "sqlite: %s: %s", sqlite->path,
-                     sentence != NULL ? sentence : sqlite3_errmsg(sqlite->db));
+                     sentence ? sentence : sqlite3_errmsg(sqlite->db));
 }
 
 /* SQLite asks when it meets a lock of somebody who does not know our turnstile. */
@@ -104,14 +104,14 @@ bool sqlite_execute(struct sqlite *sqlite, const char *sql, struct error *err)
 
 static struct sqlite *new_sqlite(const char *path)
 {
-    struct sqlite *sqlite = calloc(1, sizeof(*sqlite));
+    struct sqlite *sqlite = calloc(1, sizeof *sqlite);
 
-    if (sqlite == NULL)
+    if (!sqlite)
         return NULL;
     sqlite->turnstile.fd = sqlite->bell.ring_fd = sqlite->bell.listen_fd = -1;
     sqlite->statements = calloc(SQL_STATEMENTS, sizeof(sqlite3_stmt *));
     sqlite->path = strdup(path);
-    if (sqlite->statements == NULL || sqlite->path == NULL) {
+    if (!sqlite->statements || !sqlite->path) {
         sqlite_disconnect(sqlite);
         return NULL;
     }
@@ -158,7 +158,7 @@ bool sqlite_connect(const char *path, enum sqlite_sync sync, bool create,
 {
     struct sqlite *sqlite = new_sqlite(path);
 
-    if (sqlite == NULL)
+    if (!sqlite)
         return error_no_memory(err);
     if (!open_database(sqlite, sync, create, err) || !name_neighbours(sqlite, err)) {
         sqlite_disconnect(sqlite);
@@ -170,7 +170,7 @@ bool sqlite_connect(const char *path, enum sqlite_sync sync, bool create,
 
 void sqlite_disconnect(struct sqlite *sqlite)
 {
-    for (size_t i = 0; sqlite->statements != NULL && i < SQL_STATEMENTS; i++)
+    for (size_t i = 0; sqlite->statements && i < SQL_STATEMENTS; i++)
         sqlite3_finalize(sqlite->statements[i]);
     sqlite3_close(sqlite->db);
     sqlite_turnstile_done(&sqlite->turnstile);

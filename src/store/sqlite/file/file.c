@@ -25,7 +25,7 @@ bool sqlite_file_stat_folder(const char *path, struct stat *folder_out)
 {
     AUTO_FREE char *copy = strdup(path);
 
-    return copy != NULL && stat(dirname(copy), folder_out) == 0;
+    return copy && stat(dirname(copy), folder_out) == 0;
 }
 
 /* Whoever may write the database may have been the first to use it, and have made its companions.
@@ -64,7 +64,7 @@ static bool check_companions(const char *real, const struct stat *database, stru
             return error_no_memory(err);
         const char *fault =
             lstat(path, &found) == 0 ? sqlite_file_fault(&found, database, &folder) : NULL;
-        if (fault != NULL)
+        if (fault)
             return error_set(err, TH_E_UNAVAILABLE,
                              "sqlite: %s %s: it is not used; find out who made it, and remove it",
                              path, fault);
@@ -136,12 +136,12 @@ bool sqlite_file_find(const char *path, bool create, char **real_out, struct err
     if (!look_at(path, create, &name, err))
         return false;
     AUTO_FREE char *real = realpath(path, NULL);
-    if (real == NULL && errno == ENOENT && S_ISLNK(name.st_mode))
+    if (!real && errno == ENOENT && S_ISLNK(name.st_mode))
         return error_set(err, TH_E_UNAVAILABLE,
                          "sqlite: %s: is a link to a file that is not there: make an empty one, or "
                          "name it without the link",
                          path);
-    if (real == NULL || lstat(real, &database) != 0)
+    if (!real || lstat(real, &database) != 0)
         return cannot_open(path, errno, err);
     if (!check_database(path, &database, err) || !check_link(path, &name, &database, err) ||
         !check_companions(real, &database, err))

@@ -58,10 +58,9 @@ static bool check(int fd, const char *path, const struct stat *database, struct 
     if (fstat(fd, &found) != 0 || !sqlite_file_stat_folder(path, &folder))
         return error_errno(err, TH_E_UNAVAILABLE, errno, "sqlite: look at %s", path);
     const char *fault = sqlite_file_fault(&found, database, &folder);
-    return fault == NULL ||
-           error_set(err, TH_E_UNAVAILABLE,
-                     "sqlite: %s %s: it is not used; find out who made it, and remove it", path,
-                     fault);
+    return !fault || error_set(err, TH_E_UNAVAILABLE,
+                               "sqlite: %s %s: it is not used; find out who made it, and remove it",
+                               path, fault);
 }
 
 static bool cannot_open(const char *path, int reason, struct error *err)

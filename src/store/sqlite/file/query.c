@@ -14,7 +14,7 @@ static sqlite3_stmt *prepared(struct sqlite *sqlite, enum sql_statement which, i
     sqlite3_stmt **slot = &sqlite->statements[which];
 
     *status_out = SQLITE_OK;
-    if (*slot == NULL)
+    if (!*slot)
         *status_out = sqlite3_prepare_v3(sqlite->db, sql_texts[which], -1,
                                          SQLITE_PREPARE_PERSISTENT, slot, NULL);
     return *slot;
@@ -31,7 +31,7 @@ struct sqlite_query sqlite_query_start(struct sqlite *sqlite, enum sql_statement
 void sqlite_query_done(struct sqlite_query *query)
 {
     /* Repeats the error of the last step, which was reported then. */
-    if (query->statement != NULL)
+    if (query->statement)
         (void)sqlite3_reset(query->statement);
 }
 
@@ -80,12 +80,12 @@ void sqlite_query_bytes(struct sqlite_query *query, struct bytes bytes)
 
 void sqlite_query_uuid(struct sqlite_query *query, const struct uuid *id)
 {
-    sqlite_query_bytes(query, (struct bytes){id->bytes, sizeof(id->bytes)});
+    sqlite_query_bytes(query, (struct bytes){id->bytes, sizeof id->bytes});
 }
 
 void sqlite_query_token(struct sqlite_query *query, const struct lease_token *token)
 {
-    sqlite_query_bytes(query, (struct bytes){token->bytes, sizeof(token->bytes)});
+    sqlite_query_bytes(query, (struct bytes){token->bytes, sizeof token->bytes});
 }
 
 bool sqlite_query_row(struct sqlite_query *query, bool *found_out, struct error *err)

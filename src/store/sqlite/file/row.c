@@ -26,7 +26,7 @@ const char *sqlite_row_text(struct sqlite_query *query, struct arena *arena)
     const unsigned char *text = sqlite3_column_text(query->statement, query->column);
     int length = sqlite3_column_bytes(query->statement, query->column++);
 
-    return text == NULL ? NULL : arena_text_of(arena, (const char *)text, (size_t)length);
+    return !text ? NULL : arena_text_of(arena, (const char *)text, (size_t)length);
 }
 
 const char *sqlite_row_peek(struct sqlite_query *query)
@@ -38,7 +38,7 @@ void sqlite_row_copy(struct sqlite_query *query, char *text, size_t size)
 {
     const unsigned char *value = sqlite3_column_text(query->statement, query->column++);
 
-    snprintf(text, size, "%s", value != NULL ? (const char *)value : "");
+    snprintf(text, size, "%s", value ? (const char *)value : "");
 }
 
 /* An empty BLOB has no address in SQLite, and is still there. */
@@ -52,7 +52,7 @@ struct bytes sqlite_row_bytes(struct sqlite_query *query, struct arena *arena)
     }
     bytes.data = sqlite3_column_blob(query->statement, query->column);
     bytes.length = (size_t)sqlite3_column_bytes(query->statement, query->column++);
-    if (bytes.data == NULL)
+    if (!bytes.data)
         bytes.data = (const unsigned char *)"";
     return arena_bytes(arena, bytes);
 }
@@ -61,7 +61,7 @@ static void copy_exactly(struct sqlite_query *query, unsigned char *into, size_t
 {
     const void *data = sqlite3_column_blob(query->statement, query->column);
 
-    if (data != NULL && (size_t)sqlite3_column_bytes(query->statement, query->column) == size)
+    if (data && (size_t)sqlite3_column_bytes(query->statement, query->column) == size)
         memcpy(into, data, size);
     query->column++;
 }
@@ -70,7 +70,7 @@ struct uuid sqlite_row_uuid(struct sqlite_query *query)
 {
     struct uuid id = {{0}};
 
-    copy_exactly(query, id.bytes, sizeof(id.bytes));
+    copy_exactly(query, id.bytes, sizeof id.bytes);
     return id;
 }
 
@@ -78,7 +78,7 @@ struct batch_token sqlite_row_batch(struct sqlite_query *query)
 {
     struct batch_token token = {{0}};
 
-    copy_exactly(query, token.bytes, sizeof(token.bytes));
+    copy_exactly(query, token.bytes, sizeof token.bytes);
     return token;
 }
 
@@ -107,11 +107,11 @@ struct lease_token sqlite_row_token(struct sqlite_query *query)
     struct lease_token token = {{0}};
 
     if (sqlite3_column_type(query->statement, query->column) != SQLITE_TEXT) {
-        copy_exactly(query, token.bytes, sizeof(token.bytes));
+        copy_exactly(query, token.bytes, sizeof token.bytes);
         return token;
     }
     const char *text = sqlite_row_peek(query);
-    if (text != NULL)
-        read_hex(text, token.bytes, sizeof(token.bytes));
+    if (text)
+        read_hex(text, token.bytes, sizeof token.bytes);
     return token;
 }

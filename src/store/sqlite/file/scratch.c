@@ -25,7 +25,7 @@ static const char *parent_folder(void)
 
     if (access("/dev/shm", W_OK) == 0)
         return "/dev/shm";
-    return temporary != NULL ? temporary : "/tmp";
+    return temporary ? temporary : "/tmp";
 }
 
 /* Everybody may make a link or a folder of that name where ours lie; what is behind it is not ours
@@ -47,7 +47,7 @@ static void remove_folder(const char *folder)
     DIR *dir = opendir(folder);
     const struct dirent *entry;
 
-    if (dir == NULL)
+    if (!dir)
         return;
     while ((entry = readdir(dir)) != NULL)
         if (!text_equal(entry->d_name, USERS))
@@ -83,7 +83,7 @@ static void sweep(const char *parent)
     DIR *dir = opendir(parent);
     const struct dirent *entry;
 
-    if (dir == NULL)
+    if (!dir)
         return;
     while ((entry = readdir(dir)) != NULL) {
         AUTO_FREE char *folder = NULL;
@@ -144,7 +144,7 @@ bool sqlite_scratch_enter(const char *name, struct sqlite_scratch *scratch_out, 
 
 void sqlite_scratch_leave(struct sqlite_scratch *scratch)
 {
-    if (scratch->folder == NULL)
+    if (!scratch->folder)
         return;
     if (flock(scratch->lock, LOCK_EX | LOCK_NB) == 0)
         remove_folder(scratch->folder);

@@ -32,9 +32,9 @@ static bool add_types(struct sqlite *sqlite, const char *queue, struct aside_lis
         if (!found)
             return true;
         struct aside_type *type = aside_list_add(types);
-        if (type == NULL)
+        if (!type)
             return error_no_memory(err);
-        name = name != NULL ? name : arena_text(&types->arena, queue);
+        name = name ? name : arena_text(&types->arena, queue);
         type->queue = name;
         type->why = (enum job_aside)sqlite_row_int(&query);
         type->type = sqlite_row_text(&query, &types->arena);
@@ -54,7 +54,7 @@ static bool add_all_types(struct sqlite *sqlite, struct aside_list *types, struc
         if (!found)
             return true;
         const char *queue = sqlite_row_text(&query, &types->arena);
-        if (queue == NULL)
+        if (!queue)
             return error_no_memory(err);
         if (!add_types(sqlite, queue, types, err))
             return false;

@@ -21,7 +21,7 @@ static bool read_runs(struct sqlite *sqlite, struct arena *arena, struct job *jo
         if (!found)
             return true;
         struct job_run *run = job_run_add(job, arena);
-        if (run == NULL)
+        if (!run)
             return error_no_memory(err);
         columns_run(&columns, run);
     }
@@ -40,7 +40,7 @@ static bool read_answer(struct sqlite_query *query, bool brief, struct job_list 
     if (!found)
         return true;
     struct job *job = job_list_add(jobs_out);
-    if (job == NULL)
+    if (!job)
         return error_no_memory(err);
     columns_job(&columns, job);
     if (!brief && !read_runs(query->sqlite, arena, job, err))

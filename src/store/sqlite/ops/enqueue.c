@@ -53,7 +53,7 @@ static bool check_idempotency(struct arrival *arrival, struct error *err)
     struct uuid id;
     bool found;
 
-    if (arrival->job->idempotency_key == NULL)
+    if (!arrival->job->idempotency_key)
         return true;
     CLEANUP(sqlite_query_done)
     struct sqlite_query query = sqlite_query_start(arrival->sqlite, SQL_IDEMPOTENCY_FIND);
@@ -71,7 +71,7 @@ static bool check_idempotency(struct arrival *arrival, struct error *err)
 
 static bool record_idempotency(struct arrival *arrival, struct error *err)
 {
-    if (arrival->job->idempotency_key == NULL)
+    if (!arrival->job->idempotency_key)
         return true;
     CLEANUP(sqlite_query_done)
     struct sqlite_query query = sqlite_query_start(arrival->sqlite, SQL_IDEMPOTENCY_PUT);
@@ -87,8 +87,7 @@ static void bind_payload(struct sqlite_query *query, const struct job *job)
 {
     static const unsigned char nothing[1];
 
-    sqlite_query_bytes(query,
-                       job->payload.data != NULL ? job->payload : (struct bytes){nothing, 0});
+    sqlite_query_bytes(query, job->payload.data ? job->payload : (struct bytes){nothing, 0});
 }
 
 static bool set_payload(struct arrival *arrival, int64_t seq, struct error *err)
@@ -160,7 +159,7 @@ static bool check_key(struct arrival *arrival, struct error *err)
     struct sqlite_standing standing;
     bool found;
 
-    if (job->key == NULL)
+    if (!job->key)
         return true;
     if (!check_id(arrival, err))
         return false;
@@ -200,7 +199,7 @@ static bool add_row(struct arrival *arrival, bool *added_out, struct error *err)
     sqlite_query_int(&query, job->stalls);
     sqlite_query_int(&query, arrival->now);
     sqlite_query_text(&query, job->key);
-    if (job->key != NULL || job->on_dead_depth > 0)
+    if (job->key || job->on_dead_depth > 0)
         sqlite_query_int(&query, job_flags_pack(job));
     else
         sqlite_query_null(&query);
@@ -231,7 +230,7 @@ static bool add_job(struct arrival *arrival, struct error *err)
     *arrival->enqueued = (struct enqueued){.id = arrival->job->id, .state = place.state};
     if (!sqlite_place_add(arrival->sqlite, &place, err) || !record_idempotency(arrival, err))
         return false;
-    if (arrival->job->key == NULL)
+    if (!arrival->job->key)
         return true;
     arrival->twins.waiting = place.seq;
     return sqlite_twins_store(arrival->sqlite, arrival->queue_id, arrival->job->key,

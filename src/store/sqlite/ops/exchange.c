@@ -10,7 +10,7 @@ static bool settle_and_reserve(struct sqlite *sqlite, const struct settlement_li
 {
     return sqlite_settle_all(sqlite, finished, store_over_at(&sqlite->base, now), verdicts_out,
                              err) &&
-           (wanted == NULL || sqlite_reserve_all(sqlite, wanted, now, jobs_out, err));
+           (!wanted || sqlite_reserve_all(sqlite, wanted, now, jobs_out, err));
 }
 
 bool sqlite_exchange(struct store *store, const struct settlement_list *finished,

@@ -19,7 +19,7 @@ static bool read_failures(struct sqlite *sqlite, size_t limit, struct job_list *
         if (!found)
             break;
         struct job *job = job_list_add(jobs_out);
-        if (job == NULL)
+        if (!job)
             return error_no_memory(err);
         columns_failure(&columns, job);
     }

@@ -68,7 +68,7 @@ static bool try_extend(struct beating *beating, int64_t seq, const struct lease_
 static bool write_told(struct beating *beating, int64_t seq, const struct lease_beat *lease,
                        struct error *err)
 {
-    if (lease->progress_percent < 0 && lease->output.data == NULL)
+    if (lease->progress_percent < 0 && !lease->output.data)
         return true;
     CLEANUP(sqlite_query_done)
     struct sqlite_query query = sqlite_query_start(beating->sqlite, SQL_DETAIL_TOLD);
@@ -165,7 +165,7 @@ static bool beat_leases(struct beating *beating, struct lease_answer *answers_ou
         calloc(heartbeat->lease_count + 1, sizeof(struct lease_token *));
     size_t count;
 
-    if (missed == NULL)
+    if (!missed)
         return error_no_memory(err);
     if (!beat_by_ref(beating, answers_out, missed, &count, err) ||
         !sqlite_batch_unpack_all(beating->sqlite, missed, count, err))
@@ -197,7 +197,7 @@ static bool beat_all(struct beating *beating, struct lease_answer *answers_out,
         !sqlite_watch_read(beating->sqlite, beating->now, &beating->watched,
                            &beating->watched_count, err))
         return false;
-    if (heartbeat->watched_out != NULL)
+    if (heartbeat->watched_out)
         *heartbeat->watched_out = is_watched(beating, WATCH_POOLS);
     return heartbeat->lease_count == 0 ||
            (beat_leases(beating, answers_out, err) && expect_expiry(beating, err));

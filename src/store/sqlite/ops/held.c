@@ -20,7 +20,7 @@ bool sqlite_held(struct store *store, const char *pool, struct job_list *jobs_ou
         if (!found)
             break;
         struct job *job = job_list_add(jobs_out);
-        if (job == NULL)
+        if (!job)
             return error_no_memory(err);
         columns_held(&columns, job);
         job->pool = arena_text(&jobs_out->arena, pool);

@@ -38,7 +38,7 @@ static bool read_pools(struct sqlite_query *query, struct pool_list *pools_out, 
         if (!found)
             break;
         struct pool *pool = pool_list_add(pools_out);
-        if (pool == NULL)
+        if (!pool)
             return error_no_memory(err);
         columns_pool(&columns, pool);
     }

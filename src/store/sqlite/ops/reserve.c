@@ -28,11 +28,11 @@
 /* Looks at the row where it lies: of a job that is not wanted nothing else is read. */
 static bool type_is_wanted(const struct reservation *wanted, const struct sqlite_query *query)
 {
-    if (wanted->types == NULL)
+    if (!wanted->types)
         return true;
     const char *type = (const char *)sqlite3_column_text(query->statement, TYPE_COLUMN);
     for (size_t i = 0; i < wanted->type_count; i++)
-        if (type != NULL && strcmp(wanted->types[i], type) == 0)
+        if (type && strcmp(wanted->types[i], type) == 0)
             return true;
     return false;
 }
@@ -75,7 +75,7 @@ static bool pick(struct sqlite *sqlite, const struct reservation *wanted, int64_
     struct columns columns = sqlite_columns_of(&query, &jobs_out->arena);
 
     sqlite_query_int(&query, queue_id);
-    sqlite_query_int(&query, wanted->types == NULL ? (int64_t)max : -1);
+    sqlite_query_int(&query, !wanted->types ? (int64_t)max : -1);
     *in_a_row_out = true;
     while (jobs_out->count < goal) {
         if (!sqlite_query_row(&query, &found, err))
@@ -87,7 +87,7 @@ static bool pick(struct sqlite *sqlite, const struct reservation *wanted, int64_
             continue;
         }
         struct job *job = job_list_add(jobs_out);
-        if (job == NULL)
+        if (!job)
             return error_no_memory(err);
         columns_reserved(&columns, job);
     }
@@ -99,14 +99,14 @@ static bool mark_twin_running(struct sqlite *sqlite, int64_t queue_id, const str
 {
     struct sqlite_twins twins = {.running = job->ref};
 
-    return job->key == NULL || sqlite_twins_store(sqlite, queue_id, job->key, &twins, err);
+    return !job->key || sqlite_twins_store(sqlite, queue_id, job->key, &twins, err);
 }
 
 /* A job that ran before has rows in other tables, and one with a key has a twin: its ack cannot
  * take the short way. */
 static bool has_traces(const struct job *job)
 {
-    return job->key != NULL || job->executions > 0 || job->stalls > 0 || job->attempts > 0;
+    return job->key || job->executions > 0 || job->stalls > 0 || job->attempts > 0;
 }
 
 /* One call of sqlite_reserve_all(). */
@@ -195,7 +195,7 @@ static bool give_batch(const struct taking *taking, struct sqlite_batch *batch, 
     batch->first = (uint32_t)(taking->from - reserving->first);
     batch->expires_at = jobs->expires_at;
     batch->started_at = jobs->started_at;
-    snprintf(batch->pool, sizeof(batch->pool), "%s", reserving->pool);
+    snprintf(batch->pool, sizeof batch->pool, "%s", reserving->pool);
     return sqlite_batch_add(reserving->sqlite, batch, err);
 }
 
@@ -295,7 +295,7 @@ static bool reserve_share(const struct reserving *reserving, const struct queue_
     struct queue_row row;
     size_t reclaimed;
 
-    if (limit_out != NULL)
+    if (limit_out)
         *limit_out = (struct share_limit){0};
     if (!sqlite_queues_find(sqlite, share->queue, &limits.queue_id, err))
         return false;
@@ -325,7 +325,7 @@ bool sqlite_reserve_all(struct sqlite *sqlite, const struct reservation *wanted,
     };
 
     for (size_t i = 0; i < wanted->queue_count; i++) {
-        struct share_limit *limit = wanted->limits_out != NULL ? &wanted->limits_out[i] : NULL;
+        struct share_limit *limit = wanted->limits_out ? &wanted->limits_out[i] : NULL;
         if (!reserve_share(&reserving, &wanted->queues[i], limit, err))
             return false;
     }

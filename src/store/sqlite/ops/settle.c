@@ -123,7 +123,7 @@ static bool fail_job(struct settling *settling, const struct sqlite_standing *st
 
     if (!end_job(settling, standing, settlement, JOB_DEAD, err))
         return false;
-    if (settlement->on_dead == NULL)
+    if (!settlement->on_dead)
         return true;
     struct job on_dead = *settlement->on_dead;
     if (!idempotency_key_counts(on_dead.idempotency_key))
@@ -210,9 +210,9 @@ bool sqlite_settle_all(struct sqlite *sqlite, const struct settlement_list *fini
                        enum th_error_code *verdicts_out, struct error *err)
 {
     struct settling settling = {.sqlite = sqlite, .now = now};
-    AUTO_FREE bool *settled = calloc(finished->count + 1, sizeof(*settled));
+    AUTO_FREE bool *settled = calloc(finished->count + 1, sizeof *settled);
 
-    if (settled == NULL)
+    if (!settled)
         return error_no_memory(err);
     if (!sqlite_plain_acks_batches(sqlite, finished, now, settled, err))
         return false;

@@ -20,7 +20,7 @@ bool sqlite_stats(struct store *store, struct queue_stats_list *stats_out, struc
         if (!found)
             break;
         struct queue_stats *stats = queue_stats_list_add(stats_out);
-        if (stats == NULL)
+        if (!stats)
             return error_no_memory(err);
         columns_stats(&columns, stats);
     }

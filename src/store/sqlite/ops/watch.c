@@ -60,7 +60,7 @@ static bool add(int64_t **seqs, size_t *count, int64_t seq, struct error *err)
 {
     int64_t *grown = realloc(*seqs, (*count + 1) * sizeof(**seqs));
 
-    if (grown == NULL)
+    if (!grown)
         return error_no_memory(err);
     *seqs = grown;
     grown[(*count)++] = seq;

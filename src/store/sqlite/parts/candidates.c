@@ -27,7 +27,7 @@ struct sqlite_candidates_stream {
 
 static void free_stream(struct sqlite_candidates_stream *stream)
 {
-    if (stream != NULL)
+    if (stream)
         free(stream->rows);
     free(stream);
 }
@@ -105,8 +105,8 @@ static bool make_room(const struct sqlite_candidates *candidates,
 
     if (wanted <= stream->capacity)
         return true;
-    struct sqlite_candidate *rows = reallocarray(stream->rows, wanted, sizeof(*rows));
-    if (rows == NULL)
+    struct sqlite_candidate *rows = reallocarray(stream->rows, wanted, sizeof *rows);
+    if (!rows)
         return error_no_memory(err);
     stream->rows = rows;
     stream->capacity = wanted;
@@ -202,7 +202,7 @@ static bool grow_heap(struct sqlite_candidates *candidates, struct error *err)
         return true;
     struct sqlite_candidates_stream **heap = reallocarray(
         candidates->heap, count == 0 ? 1 : 2 * count, sizeof(struct sqlite_candidates_stream *));
-    if (heap == NULL)
+    if (!heap)
         return error_no_memory(err);
     candidates->heap = heap;
     return true;
@@ -211,9 +211,9 @@ static bool grow_heap(struct sqlite_candidates *candidates, struct error *err)
 static bool add_stream(struct sqlite_candidates *candidates, int64_t queue_id, int64_t group,
                        struct error *err)
 {
-    struct sqlite_candidates_stream *stream = calloc(1, sizeof(*stream));
+    struct sqlite_candidates_stream *stream = calloc(1, sizeof *stream);
 
-    if (stream == NULL)
+    if (!stream)
         return error_no_memory(err);
     stream->statement = candidates->statement;
     stream->queue_id = queue_id;
@@ -344,7 +344,7 @@ bool sqlite_candidates_open(struct sqlite *sqlite, const struct job_filter *filt
         .filter = filter,
         .at_once = READ_MIN,
     };
-    if (filter->queue != NULL) {
+    if (filter->queue) {
         if (!sqlite_queues_find(sqlite, filter->queue, &candidates_out->queue_id, err))
             return false;
         if (candidates_out->queue_id == 0)

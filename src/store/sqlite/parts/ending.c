@@ -8,7 +8,7 @@
 
 static void bind_run(struct sqlite_query *query, const struct job_run *run)
 {
-    if (run == NULL) {
+    if (!run) {
         for (int i = 0; i < 5; i++)
             sqlite_query_null(query);
         return;

@@ -78,7 +78,7 @@ static bool explain(struct sqlite *sqlite, const struct sqlite_limits *limits,
 {
     const bool is_full = limits->running_room == 0;
 
-    if (limit_out != NULL)
+    if (limit_out)
         *limit_out = (struct share_limit){
             .is_full = is_full,
             .limited_until = limits->rate_room == 0

@@ -34,9 +34,9 @@ static size_t position(const struct sqlite_queues *queues, const char *name, boo
 static bool grow(struct sqlite_queues *queues)
 {
     size_t capacity = queues->capacity ? queues->capacity * 2 : 8;
-    struct sqlite_queue *items = realloc(queues->items, capacity * sizeof(*items));
+    struct sqlite_queue *items = realloc(queues->items, capacity * sizeof *items);
 
-    if (items == NULL)
+    if (!items)
         return false;
     queues->items = items;
     queues->capacity = capacity;
@@ -49,12 +49,12 @@ static bool remember(struct sqlite_queues *queues, const char *name, int64_t id,
     size_t at = position(queues, name, &found);
     char *copy = strdup(name);
 
-    if (copy == NULL || (queues->count == queues->capacity && !grow(queues))) {
+    if (!copy || (queues->count == queues->capacity && !grow(queues))) {
         free(copy);
         return error_no_memory(err);
     }
     memmove(queues->items + at + 1, queues->items + at,
-            (queues->count - at) * sizeof(*queues->items));
+            (queues->count - at) * sizeof *queues->items);
     queues->items[at] = (struct sqlite_queue){.name = copy, .id = id};
     queues->count++;
     return true;

@@ -12,7 +12,7 @@ static void read_job(struct sqlite_query *query, struct sqlite_standing *standin
     standing->place.seq = sqlite_row_int(query);
     standing->id = sqlite_row_uuid(query);
     standing->place.queue_id = sqlite_row_int(query);
-    sqlite_row_copy(query, standing->type, sizeof(standing->type));
+    sqlite_row_copy(query, standing->type, sizeof standing->type);
     standing->place.priority = (int)sqlite_row_int(query);
     standing->place.due = sqlite_row_int(query);
     standing->run_at = sqlite_row_int(query);
@@ -21,7 +21,7 @@ static void read_job(struct sqlite_query *query, struct sqlite_standing *standin
     standing->max_stalls = (int)sqlite_row_int(query);
     standing->attempts = (int)sqlite_row_int(query);
     standing->stalls = (int)sqlite_row_int(query);
-    sqlite_row_copy(query, standing->key, sizeof(standing->key));
+    sqlite_row_copy(query, standing->key, sizeof standing->key);
     standing->update = keyed_flags_unpack((int)sqlite_row_int(query));
 }
 
@@ -32,7 +32,7 @@ static void read_state(struct sqlite_query *query, struct sqlite_standing *stand
     standing->has_token = !sqlite_row_is_null(query);
     standing->token = sqlite_row_token(query);
     standing->expires_at = sqlite_row_int(query);
-    sqlite_row_copy(query, standing->pool, sizeof(standing->pool));
+    sqlite_row_copy(query, standing->pool, sizeof standing->pool);
     standing->worker = (int)sqlite_row_int(query);
     standing->started_at = sqlite_row_int(query);
     standing->cancel_requested_at = sqlite_row_int(query);

@@ -11,9 +11,9 @@
 static bool grow(struct sqlite_tallies *tallies)
 {
     size_t capacity = tallies->capacity != 0 ? tallies->capacity * 2 : 8;
-    struct sqlite_tally *items = reallocarray(tallies->items, capacity, sizeof(*items));
+    struct sqlite_tally *items = reallocarray(tallies->items, capacity, sizeof *items);
 
-    if (items == NULL)
+    if (!items)
         return false;
     tallies->items = items;
     tallies->capacity = capacity;
@@ -39,7 +39,7 @@ bool sqlite_tally_jobs(struct sqlite *sqlite, int64_t queue_id, enum job_state s
 {
     struct sqlite_tally *tally = tally_of(sqlite, queue_id);
 
-    if (tally == NULL)
+    if (!tally)
         return error_no_memory(err);
     tally->jobs[state] += change;
     return true;
@@ -50,7 +50,7 @@ bool sqlite_tally_aside(struct sqlite *sqlite, int64_t queue_id, enum job_aside 
 {
     struct sqlite_tally *tally = tally_of(sqlite, queue_id);
 
-    if (tally == NULL)
+    if (!tally)
         return error_no_memory(err);
     tally->aside[why] += change;
     return true;
@@ -61,7 +61,7 @@ bool sqlite_tally_executions(struct sqlite *sqlite, int64_t queue_id, int64_t do
 {
     struct sqlite_tally *tally = tally_of(sqlite, queue_id);
 
-    if (tally == NULL)
+    if (!tally)
         return error_no_memory(err);
     tally->done += done;
     tally->failed += failed;

@@ -21,9 +21,9 @@ static size_t position(const struct sqlite_vacancies *vacancies, int64_t queue_i
 static bool grow(struct sqlite_vacancies *vacancies)
 {
     const size_t capacity = vacancies->capacity ? vacancies->capacity * 2 : 8;
-    int64_t *queue_ids = realloc(vacancies->queue_ids, capacity * sizeof(*queue_ids));
+    int64_t *queue_ids = realloc(vacancies->queue_ids, capacity * sizeof *queue_ids);
 
-    if (queue_ids == NULL)
+    if (!queue_ids)
         return false;
     vacancies->queue_ids = queue_ids;
     vacancies->capacity = capacity;
