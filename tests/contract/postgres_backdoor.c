@@ -70,7 +70,7 @@ static PGconn *enter(const char *url)
     char sql[128];
 
     require(url_parse(url, &parsed, &err) && pg_conninfo_schema(&parsed, &schema, &err), conn, url);
-    snprintf(sql, sizeof sql, "SET search_path = %s", schema);
+    snprintf(sql, sizeof sql, "SET search_path = \"%s\"", schema);
     execute(conn, sql);
     url_done(&parsed);
     return conn;

@@ -85,6 +85,14 @@ class Refusals(Server):
         self.assertIn("no schema other here", result.stderr)
         self.assertEqual(self.postgres.sql("SELECT count(*) FROM pg_namespace WHERE nspname = 'other'"), "0")
 
+    def test_a_schema_may_be_named_by_a_word_of_sql(self):
+        url = self.postgres.url + "?schema=select"
+        self.addCleanup(self.postgres.sql, 'SET client_min_messages = warning; DROP SCHEMA "select" CASCADE')
+        for arguments in (("migrate",), ("enqueue", "work"), ("stats",)):
+            result = self.thctl(*arguments, url=url)
+            self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.postgres.sql('SELECT count(*) FROM "select".jobs'), "1")
+
     def test_the_first_host_may_be_down(self):
         self.ok("migrate")
         hosts = f"127.0.0.1:{free_port()},127.0.0.1:{self.postgres.port}"

@@ -126,7 +126,7 @@ bool pg_schema_look(struct postgres *postgres, struct store_schema *schema_out, 
 static void write_start(const struct postgres *postgres, int version, struct buffer *script)
 {
     if (version == 0)
-        buffer_printf(script, "CREATE SCHEMA IF NOT EXISTS %s;", postgres->schema);
+        buffer_printf(script, "CREATE SCHEMA IF NOT EXISTS \"%s\";", postgres->schema);
     else
         buffer_printf(script,
                       "LOCK TABLE meta IN SHARE ROW EXCLUSIVE MODE;"

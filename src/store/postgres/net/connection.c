@@ -245,13 +245,14 @@ static bool open_connection(struct postgres *postgres, usec_t deadline, struct e
            refuse_connection(buffer_str(&words), err);
 }
 
-/* The schema is a plain name (conninfo.h), so it can stand in a statement. */
+/* The schema is a plain name (conninfo.h), so it can stand in a statement; quoted, since it may be
+ * a word of SQL. */
 static bool set_up_session(struct postgres *postgres, usec_t deadline, struct error *err)
 {
     char sql[1024];
 
     snprintf(sql, sizeof sql,
-             SESSION_SETTINGS " SET statement_timeout = %d; SET search_path = %s, pg_temp",
+             SESSION_SETTINGS " SET statement_timeout = %d; SET search_path = \"%s\", pg_temp",
              pg_connection_timeout(postgres), postgres->schema);
     return pg_connection_execute(postgres, sql, deadline, err) &&
            pg_pooler_check(postgres, deadline, err);
