@@ -84,9 +84,10 @@ struct backdoor {
     /* From now on the handle enqueues as producers do; NULL: there is no such way. */
     void (*by_sql)(struct store *store);
 
-    /* A transaction of a producer's own, that has enqueued a job and not been committed yet; and
-     * its commit. NULL: there is no such thing. */
+    /* A transaction of a producer's own, that has enqueued a job, or cancelled one, and not been
+     * committed yet; and its commit. NULL: there is no such thing. */
     void *(*produce)(const char *url, const char *queue);
+    void *(*cancel)(const char *url, const struct uuid *id);
     void (*commit)(void *transaction);
 };
 

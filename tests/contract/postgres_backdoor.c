@@ -242,6 +242,17 @@ static void *produce(const char *url, const char *queue)
     return conn;
 }
 
+static void *cancel(const char *url, const struct uuid *id)
+{
+    PGconn *conn = enter(url);
+    char text[UUID_TEXT_SIZE], sql[256];
+
+    uuid_format(id, text);
+    snprintf(sql, sizeof sql, "BEGIN; SELECT cancel('%s')", text);
+    execute(conn, sql);
+    return conn;
+}
+
 static void commit(void *transaction)
 {
     execute(transaction, "COMMIT");
@@ -274,5 +285,6 @@ const struct backdoor postgres_backdoor = {
     .deadlocks = deadlocks,
     .by_sql = postgres_adopt,
     .produce = produce,
+    .cancel = cancel,
     .commit = commit,
 };

@@ -239,6 +239,21 @@ START_TEST(a_member_that_is_cancelled_is_told_and_the_others_run_on)
 }
 END_TEST
 
+START_TEST(a_member_that_was_cancelled_and_ends_well_is_done_and_says_what_was_asked)
+{
+    CLEANUP(batch_close) struct batch *batch = batch_open();
+    CLEANUP(job_list_done) struct job_list list = {0};
+
+    ASSERT_VERDICT(scene_cancel(&batch->scene, &batch->ids[4], NOW + 5), TH_OK);
+    batch_ack_some(batch, 0, 1, false);
+    for (size_t i = 0; i < MEMBERS; i++) {
+        batch_assert_done(&batch->scene, &batch->ids[i]);
+        ASSERT_TIME(scene_get(&batch->scene, &batch->ids[i], &list)->cancel_requested_at,
+                    i == 4 ? NOW + 5 : 0);
+    }
+}
+END_TEST
+
 /* What a member has told by its heartbeat stays with it when it is acknowledged plainly. */
 START_TEST(a_beat_for_one_member_extends_it_alone)
 {
@@ -299,11 +314,112 @@ START_TEST(beats_for_all_members_extend_them_all)
 }
 END_TEST
 
+/* ---- cancelled by somebody who has not committed that yet ---- */
+
+/* Answers whether the job of the claim, if there is one, shall be cancelled. */
+static bool beat(struct batch *batch, const struct claim *claim, usec_t now)
+{
+    struct lease_beat lease = {.progress_percent = -1};
+    const struct heartbeat heartbeat = {
+        .pool = POOL, .leases = &lease, .lease_count = claim ? 1 : 0, .lease_for = LEASE};
+    struct lease_answer answer = {.verdict = TH_OK};
+    struct error err = {0};
+    bool registered;
+
+    if (claim) {
+        lease.job = claim->id;
+        lease.queue = claim->queue;
+        lease.token = claim->token;
+        lease.ref = claim->ref;
+    }
+    MUST(store_heartbeat(batch->scene.store, &heartbeat, now, &answer, &registered, &err));
+    ASSERT_VERDICT(answer.verdict, TH_OK);
+    return answer.cancel_requested;
+}
+
+START_TEST(a_cancel_that_is_not_committed_keeps_no_member_from_its_end)
+{
+    CLEANUP(batch_close) struct batch *batch = batch_open();
+    const struct backdoor *backdoor = scene_backend()->backdoor;
+
+    if (!backdoor->cancel)
+        return;
+    void *transaction = backdoor->cancel(batch->scene.url, &batch->ids[4]);
+    batch_ack_some(batch, 0, 1, false);
+    backdoor->commit(transaction);
+    ck_assert(!beat(batch, NULL, NOW + 20));
+    for (size_t i = 0; i < MEMBERS; i++)
+        batch_assert_done(&batch->scene, &batch->ids[i]);
+    batch_assert_running(batch, 0);
+}
+END_TEST
+
+START_TEST(a_member_that_came_back_before_the_cancel_was_committed_is_cancelled)
+{
+    static const enum settlement_kind kinds[] = {SETTLE_RETRY, SETTLE_SNOOZE, SETTLE_RELEASE,
+                                                 SETTLE_ASIDE};
+    CLEANUP(batch_close) struct batch *batch = batch_open();
+    const struct backdoor *backdoor = scene_backend()->backdoor;
+    const enum settlement_kind kind = kinds[_i % (int)COUNT_OF(kinds)];
+    const bool runs_again = _i >= (int)COUNT_OF(kinds);
+    struct claim again;
+
+    if (!backdoor->cancel || (runs_again && kind != SETTLE_RELEASE))
+        return;
+    void *transaction = backdoor->cancel(batch->scene.url, &batch->ids[4]);
+    scene_finish(&batch->scene, &batch->claims[4], kind, NOW + 10);
+    if (runs_again)
+        again = scene_take_this(&batch->scene, &batch->ids[4], NOW + 11);
+    backdoor->commit(transaction);
+    ck_assert(!beat(batch, NULL, NOW + 20));
+    if (runs_again) {
+        ck_assert(beat(batch, &again, NOW + 21));
+        batch_assert_running(batch, MEMBERS);
+    } else {
+        ASSERT_STATE(&batch->scene, &batch->ids[4], JOB_CANCELLED);
+        batch_assert_running(batch, MEMBERS - 1);
+    }
+}
+END_TEST
+
+START_TEST(a_member_that_was_extended_before_the_cancel_was_committed_is_told)
+{
+    CLEANUP(batch_close) struct batch *batch = batch_open();
+    const struct backdoor *backdoor = scene_backend()->backdoor;
+
+    if (!backdoor->cancel)
+        return;
+    void *transaction = backdoor->cancel(batch->scene.url, &batch->ids[4]);
+    ck_assert(!beat(batch, &batch->claims[4], NOW + 5));
+    backdoor->commit(transaction);
+    ck_assert(beat(batch, &batch->claims[4], NOW + 6));
+    ck_assert(!beat(batch, &batch->claims[5], NOW + 7));
+    batch_assert_running(batch, MEMBERS);
+}
+END_TEST
+
+START_TEST(a_member_that_was_brought_back_by_hand_is_not_cancelled_for_what_was_asked_before)
+{
+    CLEANUP(batch_close) struct batch *batch = batch_open();
+    const struct backdoor *backdoor = scene_backend()->backdoor;
+
+    if (!backdoor->cancel)
+        return;
+    void *transaction = backdoor->cancel(batch->scene.url, &batch->ids[4]);
+    scene_finish(&batch->scene, &batch->claims[4], SETTLE_FAIL, NOW + 10);
+    backdoor->commit(transaction);
+    ASSERT_VERDICT(scene_requeue(&batch->scene, &batch->ids[4], 0, NOW + 11), TH_OK);
+    ck_assert(!beat(batch, NULL, NOW + 20));
+    ASSERT_STATE(&batch->scene, &batch->ids[4], JOB_READY);
+}
+END_TEST
+
 Suite *batch_suite(void)
 {
     Suite *suite = suite_create("batch");
     TCase *acks = contract_group(suite, "acks");
     TCase *alone = contract_group(suite, "alone");
+    TCase *cancelled = contract_group(suite, "cancelled");
 
     tcase_add_test(acks, members_acknowledged_by_two_calls_are_done);
     tcase_add_test(acks, members_that_are_forgotten_take_no_neighbour_with_them);
@@ -316,7 +432,16 @@ Suite *batch_suite(void)
     tcase_add_test(alone, a_member_that_failed_once_or_twice_is_not_acknowledged);
     tcase_add_test(alone, a_member_given_back_unstarted_after_the_end_is_taken);
     tcase_add_test(alone, a_member_that_is_cancelled_is_told_and_the_others_run_on);
+    tcase_add_test(alone,
+                   a_member_that_was_cancelled_and_ends_well_is_done_and_says_what_was_asked);
     tcase_add_test(alone, a_beat_for_one_member_extends_it_alone);
     tcase_add_loop_test(alone, beats_for_all_members_extend_them_all, 0, 2);
+    tcase_add_test(cancelled, a_cancel_that_is_not_committed_keeps_no_member_from_its_end);
+    tcase_add_loop_test(cancelled,
+                        a_member_that_came_back_before_the_cancel_was_committed_is_cancelled, 0, 8);
+    tcase_add_test(cancelled, a_member_that_was_extended_before_the_cancel_was_committed_is_told);
+    tcase_add_test(
+        cancelled,
+        a_member_that_was_brought_back_by_hand_is_not_cancelled_for_what_was_asked_before);
     return suite;
 }

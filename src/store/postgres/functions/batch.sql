@@ -34,6 +34,13 @@ BEGIN
     END IF;
 END $$;
 
+-- The leases of these jobs have just left their batches: what was asked of one of them is kept with it now.
+CREATE FUNCTION take_along_cancels(queue_id_ int, seqs_ bigint[]) RETURNS void LANGUAGE sql AS $$
+    WITH asked AS (DELETE FROM to_cancel WHERE seq = ANY (seqs_) RETURNING seq, asked_at)
+    UPDATE lease l SET cancel_requested_at = a.asked_at, traces = true
+    FROM asked a WHERE l.queue_id = queue_id_ AND l.seq = a.seq;
+$$;
+
 -- Those of the mask that are still in the batch, which the caller has locked, get leases of their own.
 -- Answers how many.
 CREATE FUNCTION unpack_members(b batch, mask varbit) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -48,6 +55,10 @@ BEGIN
         b.started_at, false
     FROM unnest(b.seqs) WITH ORDINALITY m (seq, n) WHERE get_bit(leaving, m.n::int - 1) = 1;
     PERFORM batch_close(b, leaving);
+    IF EXISTS (SELECT FROM to_cancel) THEN
+        PERFORM take_along_cancels(b.queue_id, ARRAY(SELECT m.seq
+            FROM unnest(b.seqs) WITH ORDINALITY m (seq, n) WHERE get_bit(leaving, m.n::int - 1) = 1));
+    END IF;
     RETURN bit_count(leaving);
 END $$;
 
@@ -59,14 +70,12 @@ CREATE FUNCTION batch_mask(b batch, numbers int[]) RETURNS varbit LANGUAGE sql I
             ON a.number = g.number;
 $$;
 
--- The leases of these tokens, each of a job of that queue. What is in no batch is left alone; a batch
--- that somebody else has locked is waited for, or left alone. Answers how many were unpacked.
-CREATE FUNCTION unpack(queue_ids int[], tokens bytea[], waits boolean) RETURNS bigint
-LANGUAGE plpgsql AS $$
+-- The leases of these tokens, each of a job of that queue. What is in no batch is left alone, and so is a
+-- batch that another pool has locked.
+CREATE FUNCTION unpack(queue_ids int[], tokens bytea[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     asked record;
     b batch;
-    unpacked bigint := 0;
 BEGIN
     FOR asked IN SELECT a.* FROM (
             SELECT substr(u.token, 1, :BATCH_TOKEN_SIZE) AS batch, u.queue_id,
@@ -76,18 +85,12 @@ BEGIN
                 WHERE queue_id = a.queue_id AND batch = a.batch OFFSET 0) b
         ORDER BY a.batch, a.queue_id
     LOOP
-        IF waits THEN
-            SELECT * INTO b FROM batch WHERE queue_id = asked.queue_id AND batch = asked.batch
-            FOR UPDATE;
-        ELSE
-            SELECT * INTO b FROM batch WHERE queue_id = asked.queue_id AND batch = asked.batch
-            FOR UPDATE SKIP LOCKED;
-        END IF;
+        SELECT * INTO b FROM batch WHERE queue_id = asked.queue_id AND batch = asked.batch
+        FOR UPDATE SKIP LOCKED;
         IF FOUND THEN
-            unpacked := unpacked + unpack_members(b, batch_mask(b, asked.numbers));
+            PERFORM unpack_members(b, batch_mask(b, asked.numbers));
         END IF;
     END LOOP;
-    RETURN unpacked;
 END $$;
 
 -- Batches of a queue that ran out, until so many leases are unpacked.
@@ -106,8 +109,8 @@ BEGIN
 END $$;
 
 -- Acks of leases of one batch, all of them or none. The bits of the mask stand for numbers from `low` on, in the
--- order of the refs. When one of them is not there, or is another job's, all are unpacked: the caller
--- settles them as single leases then, and finds out which.
+-- order of the refs. When one of them is not there, is another job's or shall be cancelled, all are
+-- unpacked: the caller settles them as single leases then, and finds out which.
 CREATE FUNCTION settle_batch(now_ bigint, queue_id_ int, forget_ boolean, batch_ bytea, low int,
     mask varbit, refs bigint[], tokens bytea[], workers int[], starts bigint[], walls bigint[],
     users bigint[], systems bigint[], rss bigint[], exits int[])
@@ -130,7 +133,8 @@ BEGIN
         members := ARRAY(SELECT m.seq FROM unnest(members) WITH ORDINALITY m (seq, n)
             WHERE get_bit(mask, m.n::int - 1) = 1);
     END IF;
-    IF b.open & whole <> whole OR members <> refs THEN
+    IF b.open & whole <> whole OR members <> refs OR (EXISTS (SELECT FROM to_cancel)
+        AND EXISTS (SELECT FROM to_cancel WHERE seq = ANY (refs))) THEN
         PERFORM unpack_members(b, whole);
         RETURN false;
     END IF;

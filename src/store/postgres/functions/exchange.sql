@@ -197,7 +197,7 @@ DECLARE
     s settlement_spec;
     verdict int;
 BEGIN
-    PERFORM unpack(array_agg(j.queue_id), array_agg(u.token), false)
+    PERFORM unpack(array_agg(j.queue_id), array_agg(u.token))
     FROM unnest(specs) u CROSS JOIN LATERAL (SELECT queue_id FROM job
         WHERE seq = seq_by_ref(u.ref, u.job) OFFSET 0) j;
     IF cardinality(specs) > 1 THEN

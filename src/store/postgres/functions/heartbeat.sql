@@ -27,6 +27,9 @@ BEGIN
     UPDATE pool SET beat_at = now_, status = coalesce(status_, status) WHERE name = pool_;
     RETURN QUERY SELECT 0, CASE WHEN FOUND THEN :TH_OK ELSE :TH_E_NOT_FOUND END, false,
         EXISTS (SELECT FROM watch WHERE id = '00000000-0000-0000-0000-000000000000' AND until > now_);
+    IF EXISTS (SELECT FROM to_cancel) THEN
+        PERFORM carry_out_cancels(now_);
+    END IF;
     IF cardinality(ids) = 0 THEN
         RETURN;
     END IF;
@@ -35,7 +38,7 @@ BEGIN
     FROM unnest(ids, refs) WITH ORDINALITY g (id, ref, n)
         LEFT JOIN LATERAL (SELECT queue_id, seq FROM job
             WHERE seq = seq_by_ref(g.ref, g.id) OFFSET 0) j ON true;
-    PERFORM unpack(queue_ids, tokens, false);
+    PERFORM unpack(queue_ids, tokens);
     WITH beat AS MATERIALIZED (
         SELECT g.n::int AS n, g.queue_id, g.seq, g.token, g.worker,
             g.percent IS NOT NULL OR g.output IS NOT NULL AS told

@@ -71,10 +71,9 @@ END $$;
 
 -- All of these jobs, in the order that everybody keeps who needs several: first their keys, which are
 -- answered for let_go_all(). The seqs are those of the ids: one that is removed and comes again meanwhile
--- is another job, which would be held out of order, so it is none of them. Those in batches are not held,
--- and answered for unpack().
-CREATE FUNCTION hold_all(ids uuid[], OUT seqs bigint[], OUT keys keyed[], OUT batched int[],
-    OUT tokens bytea[])
+-- is another job, which would be held out of order, so it is none of them. Those in batches are not
+-- held, and their seqs are answered once more.
+CREATE FUNCTION hold_all(ids uuid[], OUT seqs bigint[], OUT keys keyed[], OUT batched bigint[])
 LANGUAGE plpgsql AS $$
 BEGIN
     seqs := ARRAY(SELECT seq_of(u.id) FROM unnest(ids) WITH ORDINALITY u (id, n) ORDER BY u.n);
@@ -82,8 +81,7 @@ BEGIN
         SELECT j.queue_id, j.key FROM unnest(seqs) u (seq)
             CROSS JOIN LATERAL (SELECT queue_id, key FROM job WHERE job.seq = u.seq OFFSET 0) j
         WHERE j.key IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2) k;
-    SELECT array_agg((h.st).queue_id), array_agg((h.st).token) INTO batched, tokens
-    FROM (SELECT hold(o.seq) AS st
+    SELECT array_agg((h.st).seq) INTO batched FROM (SELECT hold(o.seq) AS st
         FROM (SELECT u.seq FROM unnest(seqs) u (seq) GROUP BY 1 ORDER BY 1) o OFFSET 0) h
     WHERE (h.st).in_batch;
 END $$;
@@ -110,6 +108,23 @@ BEGIN
         END IF;
     END IF;
     PERFORM FROM lease WHERE queue_id = st.queue_id AND seq = st.seq FOR UPDATE SKIP LOCKED;
+    RETURN FOUND;
+END $$;
+
+-- The same for a job without a key, wherever it stands.
+CREATE FUNCTION seize_place(st standing) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    IF st.state = :JOB_RUNNING THEN
+        PERFORM FROM lease WHERE queue_id = st.queue_id AND seq = st.seq FOR UPDATE SKIP LOCKED;
+    ELSIF st.aside IS NOT NULL THEN
+        PERFORM FROM aside WHERE seq = st.seq FOR UPDATE SKIP LOCKED;
+    ELSIF st.state = :JOB_READY THEN
+        PERFORM FROM ready WHERE queue_id = st.queue_id AND priority = st.priority
+            AND due = st.due AND seq = st.seq FOR UPDATE SKIP LOCKED;
+    ELSE
+        PERFORM FROM waiting WHERE state = st.state AND due = st.due AND seq = st.seq
+        FOR UPDATE SKIP LOCKED;
+    END IF;
     RETURN FOUND;
 END $$;
 

@@ -8,6 +8,7 @@
 --     5  keys                 row        (queue, key)
 --     6  idempotency records  row        (queue, key)
 --     7  where jobs stand     row        ready, aside, waiting, lease, ended (seq), then batches (token)
+--        to_cancel            row        (seq)
 --     8  the jobs themselves, detail, run: only by who has 7
 --     9  rows of queue        row        at the end (number); before, only by who has 3 alone
 --

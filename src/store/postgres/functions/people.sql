@@ -8,6 +8,9 @@ BEGIN
     IF st.state IS NULL OR st.state >= :JOB_DONE THEN
         RETURN :TH_E_CONFLICT;
     END IF;
+    IF st.in_batch THEN
+        RETURN :TH_OK;
+    END IF;
     IF st.state = :JOB_RUNNING THEN
         UPDATE lease SET cancel_requested_at = coalesce(cancel_requested_at, now_), traces = true
         WHERE queue_id = st.queue_id AND seq = st.seq;
@@ -23,24 +26,45 @@ BEGIN
     RETURN :TH_OK;
 END $$;
 
--- One that has left its batch, while that was waited for, is looked for again. Of several that is done in a new
--- transaction: where it stands now comes before batches in the order of locks.
+-- Of those in batches it is only written down here: the next one who unpacks them, or beats, sees to it.
+-- One that leaves its batch meanwhile may even wait again by then, or run once more.
 CREATE FUNCTION cancel_jobs(ids uuid[], now_ bigint) RETURNS SETOF int LANGUAGE plpgsql AS $$
 DECLARE
     held record := hold_all(ids);
     st standing;
 BEGIN
-    WHILE unpack(held.batched, held.tokens, true) < cardinality(held.tokens) LOOP
-        IF cardinality(ids) > 1 THEN
-            RAISE serialization_failure USING MESSAGE = 'a job has moved meanwhile';
-        END IF;
-        held := hold_all(ids);
-    END LOOP;
+    INSERT INTO to_cancel (seq, asked_at) SELECT b, now_ FROM unnest(held.batched) b ORDER BY b
+    ON CONFLICT DO NOTHING;
     FOR i IN 1..cardinality(ids) LOOP
         st := standing_of(held.seqs[i]);
         RETURN NEXT CASE WHEN st.seq IS NULL THEN :TH_E_NOT_FOUND ELSE cancel_one(st, now_) END;
     END LOOP;
     PERFORM let_go_all(held.keys);
+END $$;
+
+-- What was asked for, and committed after the job had left its batch. What somebody else has locked is left
+-- to the next time.
+CREATE FUNCTION carry_out_cancels(now_ bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    asked to_cancel;
+    st standing;
+    was smallint;
+BEGIN
+    FOR asked IN SELECT * FROM to_cancel ORDER BY seq LIMIT 1000 FOR UPDATE SKIP LOCKED LOOP
+        st := standing_of(asked.seq);
+        was := st.state;
+        IF st.in_batch THEN
+            PERFORM unpack(ARRAY[st.queue_id], ARRAY[st.token]); -- which takes it along
+            CONTINUE;
+        END IF;
+        IF st.seq IS NOT NULL AND coalesce(was < :JOB_DONE, true) THEN
+            CONTINUE WHEN was IS NULL OR NOT seize_place(st); -- it moves just now
+            st := standing_of(asked.seq);
+            CONTINUE WHEN st.state IS DISTINCT FROM was;
+            PERFORM cancel_one(st, now_);
+        END IF;
+        DELETE FROM to_cancel WHERE seq = asked.seq;
+    END LOOP;
 END $$;
 
 CREATE FUNCTION run_one(st standing, now_ bigint) RETURNS int LANGUAGE plpgsql AS $$
@@ -100,6 +124,7 @@ BEGIN
         signal = NULL, progress_percent = NULL, progress_text = NULL, result = NULL
     WHERE seq = st.seq;
     PERFORM end_remove(st.seq);
+    DELETE FROM to_cancel WHERE seq = st.seq;
     PERFORM place_add(st);
     IF st.key IS NOT NULL THEN
         twins.waiting := st.seq;

@@ -43,8 +43,9 @@ BEGIN
     WHERE j.seq = seq_;
     IF st.seq IS NOT NULL AND st.state IS NULL THEN
         SELECT :JOB_RUNNING, 1, b.batch || int4send(b.first + m.n - 1), b.expires_at, b.pool,
-            b.started_at, true
-        INTO st.state, st.executions, st.token, st.expires_at, st.pool, st.started_at, st.in_batch
+            b.started_at, (SELECT asked_at FROM to_cancel WHERE seq = seq_), true
+        INTO st.state, st.executions, st.token, st.expires_at, st.pool, st.started_at,
+            st.cancel_requested_at, st.in_batch
         FROM batch b CROSS JOIN LATERAL (SELECT array_position(b.seqs, seq_) AS n OFFSET 0) m
         WHERE b.queue_id = st.queue_id AND seq_ BETWEEN b.lowest AND b.highest
             AND get_bit(b.open, m.n - 1) = 1;

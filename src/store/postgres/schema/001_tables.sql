@@ -179,6 +179,13 @@ CREATE TABLE batch (
 
 ALTER TABLE batch ALTER seqs SET STORAGE EXTERNAL;
 
+-- Jobs of batches that somebody has asked to cancel. An open transaction that has asked holds its row here
+-- and nothing of the batch.
+CREATE TABLE to_cancel (
+    seq bigint PRIMARY KEY,
+    asked_at bigint NOT NULL
+);
+
 CREATE TABLE ended (
     seq bigint PRIMARY KEY,
     state smallint NOT NULL CHECK (state IN (:JOB_DONE, :JOB_DEAD, :JOB_CANCELLED)),

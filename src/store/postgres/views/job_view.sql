@@ -12,8 +12,9 @@ CREATE OR REPLACE VIEW leases AS
 SELECT * FROM lease
 UNION ALL
 SELECT b.queue_id, m.seq, 1, b.batch || int4send(b.first + m.n::int - 1), b.expires_at, b.pool,
-    b.started_at, false, NULL, NULL
+    b.started_at, t.seq IS NOT NULL, NULL, t.asked_at
 FROM batch b CROSS JOIN LATERAL unnest(b.seqs) WITH ORDINALITY m (seq, n)
+    LEFT JOIN to_cancel t ON t.seq = m.seq
 WHERE get_bit(b.open, m.n::int - 1) = 1;
 
 -- A job with all that is known of it, for people and for their own queries. One that is nowhere else is looked
@@ -40,7 +41,7 @@ SELECT j.seq, j.id, j.type,
     e.ended_at, coalesce(l.token, b.token, e.token) AS token,
     coalesce(l.expires_at, b.expires_at) AS expires_at, coalesce(l.pool, b.pool, e.pool) AS pool,
     coalesce(l.worker, e.worker) AS worker,
-    coalesce(l.cancel_requested_at, e.cancel_requested_at) AS cancel_requested_at,
+    coalesce(l.cancel_requested_at, b.asked_at, e.cancel_requested_at) AS cancel_requested_at,
     e.merged_into, coalesce(a.error, d.last_error) AS last_error, d.failed_at, d.reason,
     CASE WHEN e.state = :JOB_DONE THEN e.exit_code ELSE d.exit_code END AS exit_code,
     CASE WHEN e.state = :JOB_DONE THEN NULL ELSE d.signal END AS signal,
@@ -53,7 +54,8 @@ FROM job j
     LEFT JOIN ended e ON e.seq = j.seq
     LEFT JOIN aside a ON a.seq = j.seq
     LEFT JOIN LATERAL (SELECT b.batch || int4send(b.first + m.n - 1) AS token, b.expires_at, b.pool,
-            b.started_at, 1::bigint AS execution
+            b.started_at, 1::bigint AS execution,
+            (SELECT t.asked_at FROM to_cancel t WHERE t.seq = j.seq) AS asked_at
         FROM batch b CROSS JOIN LATERAL (SELECT array_position(b.seqs, j.seq) AS n OFFSET 0) m
         WHERE b.queue_id = j.queue_id AND j.seq BETWEEN b.lowest AND b.highest
             AND get_bit(b.open, m.n - 1) = 1
