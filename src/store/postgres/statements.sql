@@ -65,7 +65,7 @@ FROM exchange($1::bigint, $2::text[], $3::int[], $4::int[], $5::boolean[], $6::b
 -- name: pool_lock
 SELECT pool_lock($1::text)
 -- name: held
-SELECT :ROW_JOB::smallint, 0, 0, l.seq, j.id, j.type, j.encoding, j.priority, j.due, j.run_at, j.timeout,
+SELECT l.seq, j.id, j.type, j.encoding, j.priority, j.due, j.run_at, j.timeout,
     j.max_attempts, j.max_stalls, j.attempts, j.stalls, l.execution, j.created_at, j.key,
     j.update_flags, j.idempotency_key, j.payload, q.name, l.token, l.expires_at, l.started_at,
     l.worker, l.cancel_requested_at

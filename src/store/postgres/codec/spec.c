@@ -6,7 +6,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "job/idempotency.h"
-#include "store/postgres/codec/reserved.h"
+#include "store/postgres/codec/ref.h"
 
 #include <string.h>
 
@@ -113,7 +113,7 @@ void pg_spec_add_settlement(struct json_writer *json, int n, const struct settle
     json_write_open(json, NULL, '{');
     json_write_int(json, "n", n);
     add_uuid(json, "job", &settlement->job);
-    json_write_int(json, "ref", pg_reserved_seq(settlement->ref));
+    json_write_int(json, "ref", pg_ref_seq(settlement->ref));
     add_bytes(json, "token",
               (struct bytes){settlement->token.bytes, sizeof settlement->token.bytes});
     json_write_int(json, "kind", settlement->kind);

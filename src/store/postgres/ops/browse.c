@@ -3,90 +3,9 @@
  */
 #include "base/cleanup.h"
 #include "store/listing.h"
-#include "store/postgres/net/answer.h"
+#include "store/postgres/codec/columns.h"
 #include "store/postgres/net/statement.h"
 #include "store/postgres/ops/ops.h"
-
-/* The columns of job_view, in its order. */
-static void read_job(struct pg_answer *answer, struct arena *arena, struct job *job)
-{
-    job->ref = pg_answer_int(answer);
-    job->id = pg_answer_uuid(answer);
-    job->type = pg_answer_text(answer, arena);
-    job->queue = pg_answer_text(answer, arena);
-    job->state = (enum job_state)pg_answer_int(answer);
-    job->encoding = pg_answer_int(answer) == JOB_RAW ? JOB_RAW : JOB_JSON;
-    job->payload = pg_answer_bytes(answer, arena);
-    job->priority = (int)pg_answer_int(answer);
-    job->due = pg_answer_int(answer);
-    job->run_at = pg_answer_int(answer);
-    job->timeout = pg_answer_int(answer);
-    job->attempts = (int)pg_answer_int(answer);
-    job->max_attempts = (int)pg_answer_int(answer);
-    job->executions = pg_answer_int(answer);
-    job->stalls = (int)pg_answer_int(answer);
-    job->max_stalls = (int)pg_answer_int(answer);
-    job->key = pg_answer_text(answer, arena);
-    job_flags_unpack((int)pg_answer_int(answer), job);
-    job->idempotency_key = pg_answer_text(answer, arena);
-    job->created_at = pg_answer_int(answer);
-    job->started_at = pg_answer_int(answer);
-    job->ended_at = pg_answer_int(answer);
-    job->token = pg_answer_token(answer);
-    job->expires_at = pg_answer_int(answer);
-    job->pool = pg_answer_text(answer, arena);
-    job->worker = (int)pg_answer_int(answer);
-    job->cancel_requested_at = pg_answer_int(answer);
-    job->merged_into = pg_answer_uuid(answer);
-    job->last_error = pg_answer_text(answer, arena);
-    job->failed_at = pg_answer_int(answer);
-    job->reason = (enum job_reason)pg_answer_int(answer);
-    job->exit_code = pg_answer_int_or(answer, JOB_NO_EXIT_CODE);
-    job->signal = (int)pg_answer_int(answer);
-    job->progress_percent = pg_answer_int_or(answer, -1);
-    job->progress_text = pg_answer_text(answer, arena);
-    job->result = pg_answer_bytes(answer, arena);
-    job->output = pg_answer_bytes(answer, arena);
-    job->aside = (enum job_aside)pg_answer_int(answer);
-    job->aside_since = pg_answer_int(answer);
-}
-
-static void read_run(struct pg_answer *answer, struct arena *arena, struct job_run *run)
-{
-    run->execution = pg_answer_int(answer);
-    run->outcome = (enum run_outcome)pg_answer_int(answer);
-    run->pool = pg_answer_text(answer, arena);
-    run->worker = (int)pg_answer_int(answer);
-    run->started_at = pg_answer_int(answer);
-    run->wall = pg_answer_int(answer);
-    run->user = pg_answer_int(answer);
-    run->system = pg_answer_int(answer);
-    run->max_rss_kb = pg_answer_int(answer);
-    run->exit_code = pg_answer_int_or(answer, JOB_NO_EXIT_CODE);
-    run->signal = (int)pg_answer_int(answer);
-    run->error = pg_answer_text(answer, arena);
-}
-
-/* Of a done job the last run lies in another table, so there may be one more than are kept. */
-static bool add_run(struct pg_answer *answer, struct arena *arena, struct job *job,
-                    struct error *err)
-{
-    if (!job->runs)
-        job->runs = arena_alloc(arena, (JOB_RUNS_KEPT + 1) * sizeof *job->runs);
-    if (!job->runs)
-        return error_no_memory(err);
-    if (job->run_count <= JOB_RUNS_KEPT)
-        read_run(answer, arena, &job->runs[job->run_count++]);
-    return true;
-}
-
-static void trim_runs(struct job *job)
-{
-    if (job->run_count <= JOB_RUNS_KEPT)
-        return;
-    job->runs++;
-    job->run_count = JOB_RUNS_KEPT;
-}
 
 static struct job *find_job(struct job_list *jobs, size_t first, int64_t seq)
 {
@@ -108,13 +27,15 @@ static bool read_runs(struct postgres *postgres, struct job_list *jobs, size_t f
         pg_element_int(&call, jobs->items[i].ref);
     if (!pg_statement_run(&call, &answer, err))
         return false;
+    struct columns columns = pg_columns_of(&answer, &jobs->arena);
     while (pg_answer_next(&answer)) {
         struct job *job = find_job(jobs, first, pg_answer_int(&answer));
-        if (job && !add_run(&answer, &jobs->arena, job, err))
-            return false;
+        struct job_run *run = job ? job_run_add(job, &jobs->arena) : NULL;
+        if (job && !run)
+            return error_no_memory(err);
+        if (run)
+            columns_run(&columns, run);
     }
-    for (size_t i = first; i < jobs->count; i++)
-        trim_runs(&jobs->items[i]);
     return !jobs->arena.failed || error_no_memory(err);
 }
 
@@ -122,6 +43,7 @@ static bool read_runs(struct postgres *postgres, struct job_list *jobs, size_t f
 static bool read_jobs(struct pg_answer *answer, size_t limit, struct job_list *jobs_out,
                       bool *more_out, struct error *err)
 {
+    struct columns columns = pg_columns_of(answer, &jobs_out->arena);
     size_t bytes = 0;
 
     *more_out = false;
@@ -132,7 +54,7 @@ static bool read_jobs(struct pg_answer *answer, size_t limit, struct job_list *j
         struct job *job = job_list_add(jobs_out);
         if (!job)
             return error_no_memory(err);
-        read_job(answer, &jobs_out->arena, job);
+        columns_job(&columns, job);
         bytes += listing_bytes(job);
     }
     return true;

@@ -8,7 +8,8 @@
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "store/postgres/codec/reserved.h"
+#include "store/postgres/codec/columns.h"
+#include "store/postgres/codec/ref.h"
 #include "store/postgres/codec/spec.h"
 #include "store/postgres/net/answer.h"
 #include "store/postgres/net/statement.h"
@@ -101,12 +102,14 @@ static bool read_job(struct exchange *exchange, struct pg_answer *answer, const 
     const struct reservation *wanted = exchange->wanted;
     struct job *job = job_list_add(exchange->jobs);
     struct arena *arena = &exchange->jobs->arena;
+    struct columns columns = pg_columns_of(answer, arena);
 
     if (!job)
         return error_no_memory(err);
     job->token = lease_token_make(&wanted->batch, (uint32_t)pg_answer_int(answer));
     const char *queue = wanted->queues[pg_answer_int(answer) - 1].queue;
-    pg_reserved_read(answer, arena, job);
+    columns_reserved(&columns, job);
+    job->state = JOB_RUNNING;
     job->executions++;
     /* Jobs of one queue come together, and share its name. */
     job->queue = exchange->jobs->count - exchange->first > 1 && strcmp(job[-1].queue, queue) == 0
@@ -184,8 +187,8 @@ static int compare_places(const void *a, const void *b)
         return first->priority - second->priority;
     if (first->due != second->due)
         return first->due < second->due ? -1 : 1;
-    const int64_t first_seq = pg_reserved_seq(first->ref);
-    const int64_t second_seq = pg_reserved_seq(second->ref);
+    const int64_t first_seq = pg_ref_seq(first->ref);
+    const int64_t second_seq = pg_ref_seq(second->ref);
 
     return (first_seq > second_seq) - (first_seq < second_seq);
 }

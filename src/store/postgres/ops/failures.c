@@ -2,22 +2,9 @@
  * failures.c - the jobs that failed last.
  */
 #include "base/cleanup.h"
-#include "store/postgres/net/answer.h"
+#include "store/postgres/codec/columns.h"
 #include "store/postgres/net/statement.h"
 #include "store/postgres/ops/ops.h"
-
-static void read_failure(struct pg_answer *answer, struct arena *arena, struct job *job)
-{
-    job->id = pg_answer_uuid(answer);
-    job->type = pg_answer_text(answer, arena);
-    job->queue = pg_answer_text(answer, arena);
-    job->state = (enum job_state)pg_answer_int(answer);
-    job->attempts = (int)pg_answer_int(answer);
-    job->max_attempts = (int)pg_answer_int(answer);
-    job->last_error = pg_answer_text(answer, arena);
-    job->failed_at = pg_answer_int(answer);
-    job->reason = (enum job_reason)pg_answer_int(answer);
-}
 
 bool pg_failures(struct store *store, size_t limit, struct job_list *jobs_out, struct error *err)
 {
@@ -28,11 +15,12 @@ bool pg_failures(struct store *store, size_t limit, struct job_list *jobs_out, s
     pg_statement_int(&call, (int64_t)limit);
     if (!pg_statement_run(&call, &answer, err))
         return false;
+    struct columns columns = pg_columns_of(&answer, &jobs_out->arena);
     while (pg_answer_next(&answer)) {
         struct job *job = job_list_add(jobs_out);
         if (!job)
             return error_no_memory(err);
-        read_failure(&answer, &jobs_out->arena, job);
+        columns_failure(&columns, job);
     }
     return !jobs_out->arena.failed || error_no_memory(err);
 }

@@ -2,7 +2,7 @@
  * heartbeat.c - a pool says that it lives, and extends what it holds.
  */
 #include "base/cleanup.h"
-#include "store/postgres/codec/reserved.h"
+#include "store/postgres/codec/ref.h"
 #include "store/postgres/net/answer.h"
 #include "store/postgres/net/statement.h"
 #include "store/postgres/ops/ops.h"
@@ -38,7 +38,7 @@ static void bind_leases(struct pg_statement *call, const struct lease_beat *leas
         pg_element_uuid(call, &leases[i].job);
     pg_statement_array(call, ARRAY_INT8);
     for (size_t i = 0; i < count; i++)
-        pg_element_int(call, pg_reserved_seq(leases[i].ref));
+        pg_element_int(call, pg_ref_seq(leases[i].ref));
     pg_statement_array(call, ARRAY_BYTEA);
     for (size_t i = 0; i < count; i++)
         pg_element_token(call, &leases[i].token);

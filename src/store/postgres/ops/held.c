@@ -2,8 +2,7 @@
  * held.c - every running job of a pool, with its token.
  */
 #include "base/cleanup.h"
-#include "store/postgres/codec/reserved.h"
-#include "store/postgres/net/answer.h"
+#include "store/postgres/codec/columns.h"
 #include "store/postgres/net/statement.h"
 #include "store/postgres/ops/ops.h"
 
@@ -29,19 +28,12 @@ bool pg_held(struct store *store, const char *pool, struct job_list *jobs_out, s
     pg_statement_text(&call, pool);
     if (!wait_for_exchange(pg_of(store), pool, err) || !pg_statement_run(&call, &answer, err))
         return false;
+    struct columns columns = pg_columns_of(&answer, arena);
     while (pg_answer_next(&answer)) {
         struct job *job = job_list_add(jobs_out);
         if (!job)
             return error_no_memory(err);
-        for (int i = 0; i < 3; i++)
-            pg_answer_skip(&answer);
-        pg_reserved_read(&answer, arena, job);
-        job->queue = pg_answer_text(&answer, arena);
-        job->token = pg_answer_token(&answer);
-        job->expires_at = pg_answer_int(&answer);
-        job->started_at = pg_answer_int(&answer);
-        job->worker = (int)pg_answer_int(&answer);
-        job->cancel_requested_at = pg_answer_int(&answer);
+        columns_held(&columns, job);
         job->pool = arena_text(arena, pool);
     }
     return !arena->failed || error_no_memory(err);

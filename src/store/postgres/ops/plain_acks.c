@@ -3,7 +3,7 @@
  */
 #include "store/postgres/ops/plain_acks.h"
 
-#include "store/postgres/codec/reserved.h"
+#include "store/postgres/codec/ref.h"
 #include "store/postgres/protocol.h"
 
 #include <assert.h>
@@ -24,12 +24,12 @@ static bool is_plain(const struct settlement *settlement)
 
 static bool is_batched(const struct settlement *ack)
 {
-    return pg_reserved_is_batched(ack->ref) && lease_token_index(&ack->token) <= INT32_MAX;
+    return pg_ref_is_batched(ack->ref) && lease_token_index(&ack->token) <= INT32_MAX;
 }
 
 static int64_t seq_of(const struct settlement *ack)
 {
-    return pg_reserved_seq(ack->ref);
+    return pg_ref_seq(ack->ref);
 }
 
 static int compare_seqs(const void *a, const void *b)

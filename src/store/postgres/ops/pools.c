@@ -2,7 +2,7 @@
  * pools.c - the pools that work on this schema.
  */
 #include "base/cleanup.h"
-#include "store/postgres/net/answer.h"
+#include "store/postgres/codec/columns.h"
 #include "store/postgres/net/statement.h"
 #include "store/postgres/ops/ops.h"
 
@@ -23,16 +23,13 @@ bool pg_pool_register(struct store *store, const struct pool *pool, usec_t now, 
 
 static bool read_pools(struct pg_answer *answer, struct pool_list *pools_out, struct error *err)
 {
+    struct columns columns = pg_columns_of(answer, &pools_out->arena);
+
     while (pg_answer_next(answer)) {
         struct pool *pool = pool_list_add(pools_out);
         if (!pool)
             return error_no_memory(err);
-        pool->name = pg_answer_text(answer, &pools_out->arena);
-        pool->host = pg_answer_text(answer, &pools_out->arena);
-        pool->pid = pg_answer_int(answer);
-        pool->started_at = pg_answer_int(answer);
-        pool->beat_at = pg_answer_int(answer);
-        pool->status = pg_answer_bytes(answer, &pools_out->arena);
+        columns_pool(&columns, pool);
     }
     return !pools_out->arena.failed || error_no_memory(err);
 }

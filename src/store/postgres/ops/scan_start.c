@@ -3,7 +3,7 @@
  */
 #include "store/postgres/ops/scan_start.h"
 
-#include "store/postgres/codec/reserved.h"
+#include "store/postgres/codec/ref.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ void pg_scan_start_took(struct pg_scan_start *start, const struct job *job)
         return;
     start->behind[job->priority].known = true;
     start->behind[job->priority].due = job->due;
-    start->behind[job->priority].seq = pg_reserved_seq(job->ref);
+    start->behind[job->priority].seq = pg_ref_seq(job->ref);
 }
 
 void pg_scan_starts_forget(struct pg_scan_starts *starts)

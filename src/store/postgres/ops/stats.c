@@ -2,7 +2,7 @@
  * stats.c - how many jobs of each state every queue has, and how many stand before one.
  */
 #include "base/cleanup.h"
-#include "store/postgres/net/answer.h"
+#include "store/postgres/codec/columns.h"
 #include "store/postgres/net/statement.h"
 #include "store/postgres/ops/ops.h"
 
@@ -13,22 +13,14 @@
 static bool read_stats(struct pg_answer *answer, struct queue_stats_list *stats_out,
                        int64_t *deltas_out, struct error *err)
 {
+    struct columns columns = pg_columns_of(answer, &stats_out->arena);
+
     *deltas_out = 0;
     while (pg_answer_next(answer)) {
         struct queue_stats *line = queue_stats_list_add(stats_out);
         if (!line)
             return error_no_memory(err);
-        line->queue = pg_answer_text(answer, &stats_out->arena);
-        line->paused_at = pg_answer_int(answer);
-        line->paused_by = pg_answer_text(answer, &stats_out->arena);
-        line->spent_until = pg_answer_int(answer);
-        line->done_total = pg_answer_int(answer);
-        line->failed_total = pg_answer_int(answer);
-        for (int state = 0; state < JOB_STATES; state++)
-            line->jobs[state] = pg_answer_int(answer);
-        line->no_handler = pg_answer_int(answer);
-        line->cannot_start = pg_answer_int(answer);
-        line->oldest_ready = pg_answer_int(answer);
+        columns_stats(&columns, line);
         *deltas_out = pg_answer_int(answer);
     }
     return !stats_out->arena.failed || error_no_memory(err);
