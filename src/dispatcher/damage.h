@@ -4,7 +4,7 @@
  * Such a word does not say any more who has started the job, or whether anybody has. What runs is
  * shown on the scoreboard, so a job that a living worker shows is still that worker's. Tasks are
  * started in the order in which they were handed out: of the others the oldest was that of the
- * worker that crashed, and those behind it were waiting and are given back.
+ * worker that crashed, and those after it were waiting and are given back.
  */
 #ifndef DISPATCHER_DAMAGE_H
 #define DISPATCHER_DAMAGE_H

@@ -160,7 +160,7 @@ struct store_driver {
                        struct error *err);
 };
 
-/* store_clock.c: asks what time it is; and if that was long ago, behind every call. */
+/* store_clock.c: asks what time it is; and if that was long ago, after every call. */
 bool store_clock_measure(struct store *store, struct error *err) MUST_CHECK;
 void store_clock_refresh(struct store *store);
 

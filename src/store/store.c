@@ -243,7 +243,7 @@ static bool check_settlements(const struct store *store, const struct settlement
 
 /* ---- the path of a job ---- */
 
-/* Behind each call that worked. */
+/* After each call that worked. */
 static bool follow(struct store *store)
 {
     store_clock_refresh(store);

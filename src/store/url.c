@@ -171,7 +171,7 @@ static bool check_location(struct span location, struct error *err)
     if (!slash || slash == location.start + 2 || !memchr(slash, '@', (size_t)(end - slash)))
         return true;
     return error_set(err, TH_E_INVALID,
-                     "backend URL: has a '@' behind a '/': in a password write %%2F for '/' and "
+                     "backend URL: has a '@' after a '/': in a password write %%2F for '/' and "
                      "%%40 for '@'");
 }
 

@@ -4,7 +4,7 @@
  *   sqlite:jobs.db  sqlite:/srv/jobs.db?synchronous=normal  memory:  memory:name
  *   postgres://user:password@host/db?sslmode=require  redis://:password@host:6379/0
  *
- * The part behind the scheme belongs to the driver; this file splits off the options, decodes
+ * The part after the scheme belongs to the driver; this file splits off the options, decodes
  * them, and makes the text that logs and errors may show.
  */
 #ifndef STORE_URL_H

@@ -59,7 +59,7 @@ struct backdoor {
     /* The stored job cannot be run any more: its type is no name. */
     void (*damage_job)(const char *url, const struct uuid *id);
 
-    /* Any record in any way, by number: NULL behind the last. Both are NULL where the database
+    /* Any record in any way, by number: NULL after the last. Both are NULL where the database
      * itself holds records to their form. */
     const struct damage *(*damage)(size_t number);
     void (*do_damage)(const char *url, const char *queue, const struct uuid *victim,

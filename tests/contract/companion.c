@@ -73,7 +73,7 @@ char companion_hear(struct companion *other)
     return got == 1 ? word : 0;
 }
 
-/* The letter behind the last ')' of /proc/PID/stat: R, S, D, Z... */
+/* The letter after the last ')' of /proc/PID/stat: R, S, D, Z... */
 static char process_state(pid_t pid)
 {
     char path[64], text[512];

@@ -131,7 +131,7 @@ static redisReply *queues_of(struct server *server)
     return ask(server, "SMEMBERS %s:queues", server->prefix);
 }
 
-/* The type is the text behind the seventeen numbers of the head; its length is the fifteenth. */
+/* The type is the text after the seventeen numbers of the head; its length is the fifteenth. */
 static void damage_job(const char *url, const struct uuid *id)
 {
     static const char script[] =

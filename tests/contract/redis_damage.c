@@ -7,7 +7,7 @@
 
 struct kind {
     const char *what; /* 'hash', 'zset' or 'key', as redis_damage.lua has them */
-    const char *key;  /* behind the queue's base, or behind the prefix if it starts with ':' */
+    const char *key;  /* after the queue's base, or after the prefix if it starts with ':' */
     const char *name; /* field ("": the first), or part of the member; NULL: the victim's id */
     enum damage_victim victim;
     bool takes_all; /* jobs are lost with it */

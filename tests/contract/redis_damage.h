@@ -6,7 +6,7 @@
 
 #include "backends.h"
 
-/* NULL behind the last. Valid until the next call. */
+/* NULL after the last. Valid until the next call. */
 const struct damage *redis_damage(size_t number);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * snapshot.c - the whole record of a job as text, to see that a refused call changed nothing.
  *
- * The job as people see it, and behind it what they do not see.
+ * The job as people see it, and after it what they do not see.
  */
 #include "base/buffer.h"
 #include "job/job_json.h"

@@ -92,7 +92,7 @@ static const struct {
     {"negative priority", {.priority = -1}},
     {"priority over 9", {.priority = 10}},
     {"negative run_at", {.run_at = -1}},
-    {"run_at behind the year 9999", {.run_at = TIMESTAMP_MAX + 1}},
+    {"run_at after the year 9999", {.run_at = TIMESTAMP_MAX + 1}},
     {"timeout over a year", {.timeout = JOB_TIMEOUT_MAX + 1}},
     {"the most negative number", {.timeout = INT64_MIN}},
 };

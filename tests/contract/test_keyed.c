@@ -178,7 +178,7 @@ START_TEST(an_updated_job_has_the_place_of_its_new_time_and_priority)
     scene_enqueue(&scene, waiting, NOW);
     scene_add(&scene);
     job.priority = JOB_PRIORITY_DEFAULT;
-    scene_enqueue(&scene, job, NOW + 1); /* due behind the second one now */
+    scene_enqueue(&scene, job, NOW + 1); /* due after the second one now */
     struct claim first = scene_take(&scene, NOW + 1);
     ck_assert_int_ne(uuid_compare(&first.id, &waiting.id), 0);
     struct claim second = scene_take(&scene, NOW + 1);

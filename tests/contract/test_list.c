@@ -278,7 +278,7 @@ END_TEST
 
 /* ---- cursors ---- */
 
-/* The job that a page ended with is deleted: the next page begins behind its place. */
+/* The job that a page ended with is deleted: the next page begins after its place. */
 START_TEST(list_goes_on_behind_a_job_that_is_gone)
 {
     CLEANUP(scene_close) struct scene scene = scene_open();

@@ -189,7 +189,7 @@ START_TEST(a_transaction_that_is_rolled_back_leaves_nothing)
 }
 END_TEST
 
-/* Others have been taken meanwhile that stand behind it. */
+/* Others have been taken meanwhile that stand after it. */
 START_TEST(a_job_committed_late_by_a_long_transaction_is_still_found)
 {
     CLEANUP(scene_close) struct scene scene = scene_open();

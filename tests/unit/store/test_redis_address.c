@@ -29,7 +29,7 @@ static const struct {
     const char *user, *password;
 } servers[] = {
     {"a host is enough", "redis://db", "db", 6379, 0, NULL, NULL},
-    {"also with a slash behind it", "redis://db/", "db", 6379, 0, NULL, NULL},
+    {"also with a slash at the end", "redis://db/", "db", 6379, 0, NULL, NULL},
     {"a port", "redis://db:6380", "db", 6380, 0, NULL, NULL},
     {"the highest port", "redis://db:65535", "db", 65535, 0, NULL, NULL},
     {"a database", "redis://db/3", "db", 6379, 3, NULL, NULL},

@@ -14,7 +14,7 @@ static const struct {
 } parsed[] = {
     {"a relative file", "sqlite:./jobs.db", "sqlite", "./jobs.db", "sqlite:./jobs.db"},
     {"an absolute one", "sqlite:/srv/jobs.db", "sqlite", "/srv/jobs.db", "sqlite:/srv/jobs.db"},
-    {"nothing behind the scheme", "memory:", "memory", "", "memory:"},
+    {"nothing after the scheme", "memory:", "memory", "", "memory:"},
     {"escapes are decoded for the driver and shown as written", "sqlite:a%20b%25.db", "sqlite",
      "a b%.db", "sqlite:a%20b%25.db"},
     {"options do not belong to the path", "sqlite:x?synchronous=normal", "sqlite", "x",

@@ -130,7 +130,7 @@ static bool prune_group(struct pruning *pruning, const struct group *group, stru
 
 /* ---- all of them ---- */
 
-/* The queue after the one that it is at, in three groups; none behind the last. */
+/* The queue after the one that it is at, in three groups; none after the last. */
 static bool next_queue(struct pruning *pruning, struct group groups[3], bool *found_out,
                        struct error *err)
 {
@@ -179,7 +179,7 @@ static bool prune_records(struct pruning *pruning, struct error *err)
     return true;
 }
 
-/* From the queue behind the one that it is at, until there is no more to remove or to look for. */
+/* From the queue after the one that it is at, until there is no more to remove or to look for. */
 static bool prune(struct pruning *pruning, struct error *err)
 {
     struct group groups[3];

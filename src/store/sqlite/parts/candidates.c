@@ -86,7 +86,7 @@ static struct sqlite_candidate read_row(const struct sqlite_candidates *candidat
     return row;
 }
 
-/* What lies behind the rows that it has. */
+/* What lies after the rows that it has. */
 static struct listing_range rest_of(const struct sqlite_candidates *candidates,
                                     const struct sqlite_candidates_stream *stream)
 {
