@@ -1,7 +1,8 @@
 """
 unknown_bench.py - what jobs of a type that no pool handles cost the pool beside whose jobs they are set aside. Two
 stores, one with so many of them in the queue that is measured and one with none, take turns: without, with, with,
-without. What is measured are jobs that do nothing, from end to end.
+without. What is measured are jobs that do nothing, from end to end: by the clock, and by the CPU time that all of the
+machine has used meanwhile, which varies less. Nothing else should run beside it.
 
     unknown_bench.py BUILD_FOLDER SCRATCH_FOLDER STORED JOBS [URL_WITHOUT URL_WITH]
 """
@@ -46,22 +47,28 @@ def spread(pair):
 
 
 def measure(without, with_them):
-    """Jobs a second, two and two, of each round."""
+    """Jobs a second, and a second of the machine's CPU time: two and two, of each round."""
     rounds = []
     for _ in range(ROUNDS):
-        first, second, third, last = (bench.run_jobs("noop") for bench in (without, with_them, with_them, without))
-        rounds.append(((first, last), (second, third)))
-        print(f"  without {first:.0f}/s   with {second:.0f}/s, {third:.0f}/s   without {last:.0f}/s", flush=True)
+        found = [(bench.run_jobs("noop"), bench.jobs / bench.busy)
+                 for bench in (without, with_them, with_them, without)]
+        rounds.append(found)
+        print("  " + "   ".join(f"{name} {speed:.0f}/s, {per_cpu:.0f} per CPU second" for name, (speed, per_cpu)
+                                in zip(("without", "with", "with", "without"), found)), flush=True)
     return rounds
 
 
 def tell(rounds, count):
-    plain = statistics.median(speed for pair, _ in rounds for speed in pair)
-    beside = statistics.median(speed for _, pair in rounds for speed in pair)
-    cost = statistics.median(1 - sum(pair) / sum(bare) for bare, pair in rounds)
-    noise = statistics.median(spread(pair) for round_ in rounds for pair in round_)
-    print(f"without {plain:.0f} jobs/s, beside {count} jobs of an unknown type {beside:.0f} jobs/s: they cost "
-          f"{cost:.1%} (median of {len(rounds)} rounds; two runs of the same differ by {noise:.1%})")
+    print(f"beside {count} jobs of an unknown type (medians of {len(rounds)} rounds)")
+    for index, unit in enumerate(("jobs/s", "jobs per second of CPU time")):
+        measured = [[found[index] for found in round_] for round_ in rounds]
+        pairs = [((first, last), (second, third)) for first, second, third, last in measured]
+        plain = statistics.median(speed for bare, _ in pairs for speed in bare)
+        beside = statistics.median(speed for _, pair in pairs for speed in pair)
+        cost = statistics.median(1 - sum(pair) / sum(bare) for bare, pair in pairs)
+        noise = statistics.median(spread(pair) for both in pairs for pair in both)
+        print(f"{unit}: {plain:.0f} without, {beside:.0f} with them: they cost {cost:.1%} "
+              f"(two runs of the same differ by {noise:.1%})")
 
 
 def main(build, scratch, stored, jobs, *urls):
