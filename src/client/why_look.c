@@ -25,8 +25,8 @@ static void note_queue(const struct pool_status *status, const char *queue, stru
 {
     struct error ignored;
 
-    pool->serves = !status->queues;
-    for (size_t i = 0; i < status->queue_count; i++) {
+    pool->serves = !status->queues; /* it does not say */
+    for (size_t i = 0; status->queues && i < status->queue_count; i++) {
         const struct pool_queue *served = &status->queues[i];
 
         if (!text_equal(served->name, queue))
