@@ -211,6 +211,8 @@ bool backend_guard(const struct backend *backend, struct error *err)
 
 void backend_done(struct backend *backend)
 {
+    if (backend->url)
+        explicit_bzero(backend->url, strlen(backend->url));
     free(backend->url);
     free(backend->shown);
     free(backend->passed_over);

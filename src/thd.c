@@ -188,9 +188,39 @@ static enum status refuse_config(const struct daemon *daemon, const char *path)
     return STATUS_CONFIG;
 }
 
+static struct backend_offers find_offers(const struct daemon *daemon, const char *typed,
+                                         const struct config *config)
+{
+    return backend_offers_find(typed, config, daemon->values[OPTION_CONFIG].given);
+}
+
+static void refuse_backend(struct diagnostics *diagnostics, const char *reason)
+{
+    static const char *const keys[] = {"backend", NULL};
+
+    diagnostics_add(diagnostics, config_place(diagnostics, keys), "backend: %s", reason);
+}
+
+/* Its URL counts only where nobody has named another backend. */
+static void check_backend(void *context, const struct config *config,
+                          struct diagnostics *diagnostics)
+{
+    const struct daemon *daemon = context;
+    const struct backend_offers offers =
+        find_offers(daemon, daemon->values[OPTION_BACKEND].text, config);
+    CLEANUP(backend_done) struct backend backend = {0};
+    struct error err;
+
+    if (config->backend && !backend_choose(&offers, config, &backend, &err) &&
+        backend_is_from_config(&backend))
+        refuse_backend(diagnostics, err.text);
+}
+
 static enum status load(struct daemon *daemon, const char *path)
 {
-    if (config_load(path, CONFIG_TO_RUN, &daemon->config, &daemon->diagnostics))
+    const struct config_reader reader = {CONFIG_TO_RUN, check_backend, daemon};
+
+    if (config_load(path, &reader, &daemon->config, &daemon->diagnostics))
         return STATUS_OK;
     return refuse_config(daemon, path);
 }
@@ -217,19 +247,6 @@ static void forget_url(const char *url)
         explicit_bzero((char *)url, strlen(url));
 }
 
-static struct backend_offers find_offers(const struct daemon *daemon, const char *typed,
-                                         const struct config *config)
-{
-    return backend_offers_find(typed, config, daemon->values[OPTION_CONFIG].given);
-}
-
-static bool refuse_backend(struct diagnostics *diagnostics, const char *reason)
-{
-    static const char *const keys[] = {"backend", NULL};
-
-    return diagnostics_add(diagnostics, config_place(diagnostics, keys), "backend: %s", reason);
-}
-
 static enum status find_backend(struct daemon *daemon)
 {
     const struct option_value *typed = &daemon->values[OPTION_BACKEND];
@@ -237,12 +254,8 @@ static enum status find_backend(struct daemon *daemon)
     const struct backend_offers offers = find_offers(daemon, typed->text, config);
     struct error err;
 
-    if (!backend_choose(&offers, config, &daemon->backend, &err)) {
-        if (!backend_is_from_config(&daemon->backend))
-            return refuse(err.text);
-        refuse_backend(&daemon->diagnostics, err.text);
-        return refuse_config(daemon, config->path);
-    }
+    if (!backend_choose(&offers, config, &daemon->backend, &err))
+        return refuse(err.text);
     daemon->invocation.wiped = typed->text;
     forget_url(typed->text);
     forget_url(config->backend);
@@ -271,21 +284,22 @@ static enum status configure(struct daemon *daemon)
 
 /* ---- a new config, while the pool runs ---- */
 
-static bool check_new(const struct daemon *daemon, const struct config *config,
-                      struct diagnostics *diagnostics)
+static void check_same_backend(void *context, const struct config *config,
+                               struct diagnostics *diagnostics)
 {
+    const struct daemon *daemon = context;
     const struct backend_offers offers = find_offers(daemon, NULL, config);
 
-    return backend_is_same(&daemon->backend, &offers, config) ||
-           refuse_backend(diagnostics, "cannot change while thd runs: restart it");
+    if (config->backend && !backend_is_same(&daemon->backend, &offers, config))
+        refuse_backend(diagnostics, "cannot change while thd runs: restart it");
 }
 
 static bool reread(void *context, const char *path, struct config *config_out,
                    struct diagnostics *diagnostics, struct error *err)
 {
     const struct daemon *daemon = context;
-    const bool is_right = config_load(path, CONFIG_TO_RUN, config_out, diagnostics) &&
-                          check_new(daemon, config_out, diagnostics);
+    const struct config_reader reader = {CONFIG_TO_RUN, check_same_backend, context};
+    const bool is_right = config_load(path, &reader, config_out, diagnostics);
 
     forget_url(config_out->backend);
     config_out->backend = daemon->backend.url;

@@ -14,11 +14,13 @@ static bool is_called(const struct pool *pool, const char *name)
 {
     const size_t length = strlen(name);
 
-    return strncmp(pool->name, name, length) == 0 && pool->name[length] == '.' &&
-           !strchr(pool->name + length + 1, '.');
+    if (strncmp(pool->name, name, length) != 0)
+        return false;
+    return pool->name[length] == '\0' ||
+           (pool->name[length] == '.' && !strchr(pool->name + length + 1, '.'));
 }
 
-static bool read_statuses(struct offers *offers, const char *replaced, usec_t since,
+static bool read_statuses(struct offers *offers, const char *besides, usec_t since,
                           struct error *err)
 {
     const struct pool_list *list = &offers->list;
@@ -29,7 +31,7 @@ static bool read_statuses(struct offers *offers, const char *replaced, usec_t si
     for (size_t i = 0; i < list->count; i++) {
         const struct pool *pool = &list->items[i];
 
-        if (pool->beat_at >= since && !(replaced && is_called(pool, replaced)))
+        if (pool->beat_at >= since && !(besides && is_called(pool, besides)))
             offers->pools[offers->count++] = pool_status_read(pool->status, &offers->arena);
     }
     return !offers->arena.failed || error_no_memory(err);
@@ -40,13 +42,13 @@ bool offers_read(struct store *store, struct offers *offers_out, struct error *e
     return offers_read_besides(store, NULL, POOL_SILENT_AFTER, offers_out, err);
 }
 
-bool offers_read_besides(struct store *store, const char *replaced, usec_t silent_after,
+bool offers_read_besides(struct store *store, const char *besides, usec_t silent_after,
                          struct offers *offers_out, struct error *err)
 {
     struct offers offers = {0};
 
     if (!store_pools(store, &offers.list, err) ||
-        !read_statuses(&offers, replaced, store_now(store) - silent_after, err)) {
+        !read_statuses(&offers, besides, store_now(store) - silent_after, err)) {
         offers_done(&offers);
         return false;
     }

@@ -28,9 +28,9 @@ struct offers {
 
 bool offers_read(struct store *store, struct offers *offers_out, struct error *err) MUST_CHECK;
 
-/* The same for those heard of within `silent_after`, except for the pools called `replaced`: one
- * that starts takes their place. */
-bool offers_read_besides(struct store *store, const char *replaced, usec_t silent_after,
+/* The same for those heard of within `silent_after`, except for those called `besides`: one pool by
+ * its full name, or all that a new one of this name takes the place of. NULL: no exception. */
+bool offers_read_besides(struct store *store, const char *besides, usec_t silent_after,
                          struct offers *offers_out, struct error *err) MUST_CHECK;
 void offers_done(struct offers *offers);
 

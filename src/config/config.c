@@ -168,7 +168,7 @@ static void fill(const struct loading *loading, const char *path)
                           : exposure_find(config);
 }
 
-bool config_load(const char *path, enum config_use use, struct config *config_out,
+bool config_load(const char *path, const struct config_reader *reader, struct config *config_out,
                  struct diagnostics *diagnostics)
 {
     struct loading loading = {.config = config_out, .diagnostics = diagnostics};
@@ -179,8 +179,10 @@ bool config_load(const char *path, enum config_use use, struct config *config_ou
         loading.root = root;
         diagnostics->root = root;
         fill(&loading, path);
-        if (use == CONFIG_TO_RUN)
+        if (reader->use == CONFIG_TO_RUN)
             checks_run_use(config_out, root, diagnostics);
+        if (reader->check)
+            reader->check(reader->context, config_out, diagnostics);
     }
     if (config_out->arena.failed || diagnostics->arena.failed)
         diagnostics->failed = true;

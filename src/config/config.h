@@ -178,9 +178,18 @@ enum config_use {
     CONFIG_TO_ASK, /* where the jobs are: a producer's config may say no more than that */
 };
 
+/* Who reads a config. */
+struct config_reader {
+    enum config_use use;
+    /* Adds what else is wrong with it for this reader; NULL: nothing is. The config may be wrong
+     * already: a value that was refused is 0 or NULL. */
+    void (*check)(void *context, const struct config *config, struct diagnostics *diagnostics);
+    void *context;
+};
+
 /* Reads the file and all it includes. False when anything is wrong; the diagnostics then have all
  * of it, in the order of its place, and the config is empty. */
-bool config_load(const char *path, enum config_use use, struct config *config_out,
+bool config_load(const char *path, const struct config_reader *reader, struct config *config_out,
                  struct diagnostics *diagnostics) MUST_CHECK;
 
 /* Where the value of a key is, or the key of a map: {"handlers", "email:send", "cwd", NULL}. For a

@@ -15,9 +15,11 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "job/aside.h"
+#include "periodic/gone_handler.h"
 
 #define RECLAIM_BATCH 1000 /* jobs in one call */
 #define GIVE_UP_BATCH 500
+#define LOOK_AGAIN    1000
 #define PRUNE_BATCH   5000 /* each call costs something of its own, so not too few */
 #define SHARE         20   /* of done_max: as many as may end between two passes */
 #define PAUSE_MIN     (100 * USEC_PER_MSEC)
@@ -25,6 +27,7 @@
 struct reaping {
     struct store *store;
     const struct config *config;
+    const char *pool;
     usec_t until;      /* on clock_boot(): no batch begins after it */
     bool has_left_any; /* the pass was over before the work was */
     size_t pruned;
@@ -114,15 +117,20 @@ static bool give_up_type(struct reaping *reaping, const struct aside_type *type,
     return true;
 }
 
-static bool give_up(struct reaping *reaping, struct error *err)
+static bool look_aside(struct reaping *reaping, struct error *err)
 {
     CLEANUP(aside_list_done) struct aside_list types = {0};
+    bool left_any;
 
     if (!store_aside(reaping->store, NULL, 0, &types, err))
         return error_prefix(err, "look for what nobody could run");
     for (size_t i = 0; i < types.count; i++)
         if (!give_up_type(reaping, &types.items[i], err))
             return false;
+    if (!gone_handler_bring_back(reaping->store, reaping->config, reaping->pool, &types, LOOK_AGAIN,
+                                 &left_any, err))
+        return false;
+    reaping->has_left_any = reaping->has_left_any || left_any;
     return true;
 }
 
@@ -140,14 +148,14 @@ static bool prune(struct reaping *reaping, struct error *err)
            error_prefix(err, "remove jobs past their retention");
 }
 
-bool reap_pass(struct store *store, const struct config *config, struct reap_rhythm *rhythm,
-               usec_t *next_out, struct error *err)
+bool reap_pass(struct store *store, const struct config *config, const char *pool,
+               struct reap_rhythm *rhythm, usec_t *next_out, struct error *err)
 {
     struct reaping reaping = {
-        .store = store, .config = config, .until = clock_boot() + rhythm->pass_time};
+        .store = store, .config = config, .pool = pool, .until = clock_boot() + rhythm->pass_time};
 
-    if (!reclaim(&reaping, err) || !remove_silent_pools(&reaping, err) || !give_up(&reaping, err) ||
-        !prune(&reaping, err))
+    if (!reclaim(&reaping, err) || !remove_silent_pools(&reaping, err) ||
+        !look_aside(&reaping, err) || !prune(&reaping, err))
         return false;
     /* From end to end: what this pass removed ended after the last one was over. */
     const usec_t end = clock_boot();

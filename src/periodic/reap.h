@@ -19,9 +19,10 @@ struct reap_rhythm {
 
 #define REAP_PASS_TIME (500 * USEC_PER_MSEC)
 
-/* *next_out, on clock_boot(): when to make the next pass; now, if this one has left something. */
-bool reap_pass(struct store *store, const struct config *config, struct reap_rhythm *rhythm,
-               usec_t *next_out, struct error *err) MUST_CHECK;
+/* `pool` is ours, as the store knows it. *next_out, on clock_boot(): when to make the next pass;
+ * now, if this one has left something. */
+bool reap_pass(struct store *store, const struct config *config, const char *pool,
+               struct reap_rhythm *rhythm, usec_t *next_out, struct error *err) MUST_CHECK;
 
 /* How long to wait after a pass that removed this many, so that no more than a small share of
  * done_max ends meanwhile if jobs go on ending as fast; at most the interval. */

@@ -51,7 +51,8 @@ static bool reap(void *context, struct store *store, usec_t *next_out, struct er
 
     look_at_workers(reaper);
     reaper->ended = 0;
-    return reap_pass(store, reaper->process->config, &reaper->rhythm, next_out, err);
+    return reap_pass(store, reaper->process->config, reaper->process->pool, &reaper->rhythm,
+                     next_out, err);
 }
 
 int reaper_main(struct process *process)

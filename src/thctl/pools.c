@@ -143,7 +143,8 @@ static void print_processes(const struct view *view, const struct pool_status *s
     table_print(&table, &view->session->out);
 }
 
-/* A broken deploy: one line for each handler that cannot be started. */
+/* A broken deploy: one line for each handler that cannot be started. A try that was ahead when the
+ * pool said so may be under way by now. */
 static void print_start_failures(const struct view *view, const struct pool_status *status)
 {
     struct output *out = &view->session->out;
@@ -151,6 +152,7 @@ static void print_start_failures(const struct view *view, const struct pool_stat
 
     for (size_t i = 0; i < status->start_failure_count; i++) {
         const struct pool_start_failure *failure = &status->start_failures[i];
+        const usec_t next_try = failure->next_try > view->now ? failure->next_try : view->now;
         CLEANUP(buffer_done) struct buffer line = BUFFER(CELL_MAX);
         output_printf(out, "%*s", INDENT, "");
         output_colour(out, COLOUR_RED);
@@ -159,7 +161,7 @@ static void print_start_failures(const struct view *view, const struct pool_stat
         buffer_printf(&line, "  %s, failing since %s, next try %s: ",
                       failure->pattern ? failure->pattern : "?",
                       when_relative(failure->since, view->now, since),
-                      when_relative(failure->next_try, view->now, next));
+                      when_relative(next_try, view->now, next));
         buffer_text(&line, failure->error ? failure->error : "?");
         output_line(out, &line);
     }

@@ -30,9 +30,33 @@ static const char *shown_path(const char *path)
     return text_starts_with(path, "./") ? path + 2 : path;
 }
 
+static void refuse_backend(struct diagnostics *diagnostics, const char *reason)
+{
+    static const char *const keys[] = {"backend", NULL};
+
+    diagnostics_add(diagnostics, config_place(diagnostics, keys), "backend: %s", reason);
+}
+
+/* Its URL counts only where nobody has named another backend. */
+static void check_backend(void *context, const struct config *config,
+                          struct diagnostics *diagnostics)
+{
+    const struct session *session = context;
+    const struct backend_offers offers =
+        backend_offers_find(session->typed_url, config, session->config_typed != NULL);
+    const enum backend_source source = backend_offers_choose(&offers);
+    struct error err;
+
+    if (source < BACKEND_SOURCES && offers.urls[source] == config->backend &&
+        !store_check_url(config->backend, config->folder, &err))
+        refuse_backend(diagnostics, err.text);
+}
+
 static enum status load_config(struct session *session, const char *path)
 {
-    if (config_load(path, CONFIG_TO_ASK, &session->config, &session->diagnostics))
+    const struct config_reader reader = {CONFIG_TO_ASK, check_backend, session};
+
+    if (config_load(path, &reader, &session->config, &session->diagnostics))
         return STATUS_OK;
     show(&session->diagnostics);
     return STATUS_CONFIG;
@@ -122,11 +146,8 @@ static enum status status_of_open(enum th_error_code code)
 /* The URL in the config cannot be one. */
 static enum status refuse_configured(struct session *session, const struct error *err)
 {
-    static const char *const keys[] = {"backend", NULL};
-    struct diagnostics *diagnostics = &session->diagnostics;
-
-    diagnostics_add(diagnostics, config_place(diagnostics, keys), "backend: %s", err->text);
-    show(diagnostics);
+    refuse_backend(&session->diagnostics, err->text);
+    show(&session->diagnostics);
     return STATUS_CONFIG;
 }
 

@@ -326,7 +326,7 @@ static void add_run(struct table *table, const struct job_run *run, usec_t now)
                                   : NULL);
     table_add(table, COLOUR_NONE, worker);
     table_add(table, COLOUR_NONE, code);
-    table_add(table, COLOUR_NONE, run->error);
+    table_add_last_line(table, COLOUR_NONE, run->error);
 }
 
 static void put_runs(const struct sheet *sheet)

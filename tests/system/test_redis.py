@@ -230,7 +230,9 @@ class Versions(RedisCase):
     def test_an_older_layout_is_not_used_until_it_is_raised(self):
         job_id = self.enqueue("work")
         self.server.cli("HSET", "th:schema", "version", "0", "usable_from", "0")
-        self.refuses(1, "run 'thctl migrate'", "stats")
+        self.refuses(1, "TaskHarbor has not been here yet: run 'thctl migrate'", "stats")
+        self.server.cli("HSET", "th:schema", "version", "1", "usable_from", "1")
+        self.refuses(1, "is at version 1 and this program needs 2: run 'thctl migrate'", "stats")
         self.ok("migrate")
         self.assertEqual(self.server.cli("HMGET", "th:schema", "version", "usable_from"), "2\n2")
         self.start_pool(HANDLERS)

@@ -244,6 +244,8 @@ class Several(TlsCase):
         url = sentinel.url.replace("//", "//:s3rvers@")
         self.says("this system does not trust", url.split("?", maxsplit=1)[0] + "?sentinel_password=s3ntinels")
         self.backend = url + "&sentinel_password=s3ntinels"
+        self.says("not for nobody.test", self.backend + "&servername=nobody.test")
+        self.a_master_that_is_not_trusted_is_refused(sentinel)
         self.start_pool(HANDLERS)
         self.run_job("work")
         master.kill()
@@ -252,9 +254,30 @@ class Several(TlsCase):
         wait_for(lambda: self.thctl("stats").code == 0, "the new master")
         self.run_job("work")
 
+    def a_master_that_is_not_trusted_is_refused(self, sentinel):
+        """However much its sentinel is."""
+        other = self.harbor.make("other", "DNS:redis.test")
+        for name, pair, words in (("foreign", made["stranger"], "'Foreign Authority', which is not trusted"),
+                                  ("elsewhere", other, "is for redis.test, not for 127.0.0.1")):
+            master = self.run_tls(name, pair)
+            self.assertEqual(sentinel.cli("SENTINEL", "MONITOR", name, "127.0.0.1", str(master.tls_port), "1"), "OK")
+            self.says(words, self.backend.replace("/jobs/", f"/{name}/"))
+
+    def a_node_that_is_not_trusted_is_refused(self, cluster):
+        self.says("this system does not trust", cluster.url.split("?", maxsplit=1)[0])
+        self.says("not for nobody.test", cluster.url + "&servername=nobody.test")
+        for pair, words in ((made["stranger"], "'Foreign Authority', which is not trusted"),
+                            (self.harbor.make("other", "DNS:redis.test"), "is for redis.test, not for 127.0.0.1"),
+                            (made["server"], None)):
+            for node in cluster.nodes[1:]:  # the first one is in the URL
+                self.assertEqual(node.cli("CONFIG", "SET", "tls-cert-file", pair.cert, "tls-key-file", pair.key), "OK")
+            if words:
+                self.says(words, cluster.url)
+
     def test_queues_on_all_nodes_of_a_cluster_are_served(self):
         cluster = self.run_server(TlsRedisCluster(self.place("cluster"), self.harbor, made["server"]))
         self.backend = cluster.url
+        self.a_node_that_is_not_trusted_is_refused(cluster)
         queues = ["default", "mail", "invoices"]  # one on each node
         self.start_pool(HANDLERS, queues={queue: {} for queue in queues})
         for queue in queues:

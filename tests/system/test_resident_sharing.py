@@ -238,8 +238,10 @@ class OneStops(SharingCase):
         crash = self.enqueue_way("crash")
         for job_id in held + [crash]:
             self.wait_counts(job_id, "retry", 1, 0)
-            self.assertEqual(self.job(job_id)["last_error"],
+            job = self.job(job_id)
+            self.assertEqual(job["last_error"],
                              "resident r was killed by SIGSEGV before it answered: about to crash")
+            self.assertEqual([run["outcome"] for run in job["runs"]], ["retry"])  # and not given back before
         self.run_way("show")
 
     def test_all_fail_when_it_says_what_nobody_understands(self):

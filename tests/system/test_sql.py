@@ -90,6 +90,10 @@ REFUSALS_OF_MANY = (
      "payload and payload_base64 are both there: use one of them"),
     ('[{"type": "work", "payload": %s1%s}]' % ("[" * 129, "]" * 129), "TH002",
      "payload is not JSON: nested deeper than 128 levels"),
+    ('[7, {"type": "work", "prio": 1}]', "TH002", "job 1: a job is an object"),  # the first of them is told
+    ('[{"type": "work", "priority": 10}, {"type": "work", "priority": 11, "update_run_at": "x"}]', "TH002",
+     "job 1: priority is out of range: use 0 to 9"),
+    ('[{"queue": "mail"}, {"type": "work", "timeout": "9000000 years"}]', "TH002", "job 1: type is blank"),
     ('[{"type": "work"}, {"type": "work", "key": "k"}]', "TH001",
      "job 2: key 'k' of queue 'default' waits with type 'other': a job of type 'work' cannot update it"),
 )

@@ -167,7 +167,7 @@ class Show(Case):
         self.assertRegex(fields["created_at"], r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000 \(.*\)$")
         self.assertIn("first line\n                     second line\n", sheet)
         self.assertRegex(sheet, r"EXECUTION +OUTCOME +STARTED +WALL +CPU +MEMORY +WORKER +EXIT +ERROR")
-        self.assertRegex(sheet, r"1 +dead +\ds ago +1\.5s +21ms +2\.0 MiB +pool-1/3 +1 +first line\\nsecond")
+        self.assertRegex(sheet, r"1 +dead +\ds ago +1\.5s +21ms +2\.0 MiB +pool-1/3 +1 +second line")
         self.assertNotIn("progress", fields)
 
     def test_limits_that_the_job_does_not_say_are_the_handlers(self):

@@ -173,6 +173,15 @@ class Wrong(Config):
         self.assertEqual(result.code, 78, result)
         self.assertTrue(result.err.startswith("jobs.yaml:1:10: backend: nonsense:x: "), result)
 
+    def test_a_wrong_backend_is_told_with_all_else_where_it_counts(self):
+        queues = "jobs.yaml:2:9: queues: expected a map, not a list"
+        text = "backend: 'sqlite:'\nqueues: [a]\n"
+        self.wrong("jobs.yaml:1:10: backend: sqlite:: names no file: write sqlite:./jobs.db", queues,
+                   text=text)
+        self.wrong(queues, text=text, env={"TASKHARBOR_BACKEND": "sqlite:./other.db"})
+        self.wrong(queues, text=text,
+                   arguments=("--config", "jobs.yaml", "--backend", "sqlite:./other.db", "ls"))
+
     def test_passwords_do_not_show(self):
         for text in ("backend: [postgres://me:sesame@host/db]\n",
                      "backend: postgres://me:sesame@host/db?x\n",

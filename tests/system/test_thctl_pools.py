@@ -57,6 +57,11 @@ class Pools(Case):
         self.assertRegex(lines[7], r"^web-2  host\.example  4711  running +0/0 ")
         self.assertEqual([line.split()[0] for line in lines[8:]], ["PROCESS", "dispatcher"])
 
+    def test_a_try_whose_time_has_come_is_not_called_the_next_one_of_the_past(self):
+        self.make_pool("web-1", {**STATUS, "start_failures": [
+            {"pattern": "x", "error": "exec x: No such file", "since": LONG_AGO, "next_try": LONG_AGO}]})
+        self.assertRegex(self.ok("pools"), r"cannot start  x, failing since \d+d ago, next try now: exec x")
+
     def test_a_pool_says_what_it_serves_and_handles(self):
         queues = [{"name": "default", "weight": 1, "max_running": None, "rate": None},
                   {"name": "mail", "weight": 3, "max_running": 10, "rate": "100/s"}]

@@ -155,6 +155,10 @@ class Backends(Case):
                 self.refuses(69, "jobs.db", *arguments)
                 self.assertEqual(os.listdir(self.folder), [])
 
+    def test_a_file_is_named_as_a_person_would(self):
+        for path in ("none.db", "./none.db", "././none.db"):
+            self.refuses(69, "thctl: sqlite: ./none.db: no database", "--backend", f"sqlite:{path}", "ls")
+
     def test_enqueue_pause_with_create_and_migrate_create_it(self):
         for arguments in (["enqueue", "x"], ["pause", "q", "--create"], ["migrate"]):
             with self.subTest(arguments):

@@ -1,9 +1,10 @@
 """thctl why: every reason that a job can have to wait, on each store."""
 import os
 import unittest
+from signal import SIGHUP
 
 from daemon import wait_for
-from running import RunningCase
+from running import QUICK, RunningCase
 
 
 class Why(RunningCase):
@@ -82,6 +83,21 @@ class Why(RunningCase):
         self.pools[0].kill()
         why = self.wait_why(blocker, "pool_silent")
         self.assertIsNotNone(why["until"])
+
+    def test_a_handler_that_could_not_be_started_and_is_gone_is_no_handler_everywhere(self):
+        others = {"y": {"command": ["true"]}}
+        pool = self.start_quick({"x": {"command": ["./missing"]}, **others})
+        job = self.ok("enqueue", "x")
+        self.wait_stats(ready=1, cannot_start=1)
+        self.wait_why(job, "cannot_start")
+        self.configure(others, QUICK)
+        pool.signal(SIGHUP)
+        self.wait_stats(ready=1, cannot_start=0, no_handler=1)
+        self.wait_why(job, "no_handler")
+        self.assertEqual(self.job(job)["last_error"], None)
+        self.assertIn("no handler", self.ok("ls"))
+        for screen in ("ls",), ("show", job), ("top", "--once"), ("pools",):
+            self.assertNotIn("cannot start", self.ok(*screen))
 
 
 if __name__ == "__main__":

@@ -203,11 +203,21 @@ class Wrong(ThdCase):
                  f"jobs.yaml:1:10: backend: mysql://me:***@host/db: this build has no backend 'mysql' "
                  f"{BACKENDS}"),
                 ("backend: 'sqlite:'\n",
-                 "jobs.yaml:1:10: backend: sqlite:: names no file: write sqlite:./jobs.db")):
+                 "jobs.yaml:1:10: backend: sqlite:: names no file: write sqlite:./jobs.db"),
+                ("queues: [a]\nbackend: 'sqlite:'\nworkers: 4\n",
+                 "jobs.yaml:1:9: queues: expected a map, not a list",
+                 "jobs.yaml:2:10: backend: sqlite:: names no file: write sqlite:./jobs.db",
+                 "jobs.yaml:3:1: unknown key 'workers'")):
             for arguments in ([], ["--check"]):
                 with self.subTest(text, arguments=arguments):
                     self.refuses(78, *lines, text=text if "handlers" in text else text + HANDLER,
                                  arguments=arguments)
+
+    def test_a_wrong_backend_that_nobody_uses_is_not_told(self):
+        text = f"backend: {URL}\nqueues: [a]\n{HANDLER}"
+        line = "jobs.yaml:2:9: queues: expected a map, not a list"
+        self.refuses(78, line, text=text, arguments=["--backend", "memory:"])
+        self.refuses(78, line, text=text, arguments=[], env={"TASKHARBOR_BACKEND": "memory:"})
 
     def test_a_config_without_handlers_is_refused(self):
         line = ("jobs.yaml: there are no handlers, so no job could run: add one under 'handlers:', "
@@ -218,7 +228,7 @@ class Wrong(ThdCase):
     def test_where_the_log_is_json_so_is_what_is_wrong_with_a_config(self):
         for text, faults in (
                 ("pool: {lease: 3}\nqueue: {}\n" + HANDLER, [(1, 15), (2, 1)]),
-                (f"backend: {URL}\n" + HANDLER, [(1, 10)]),
+                (f"backend: {URL}\nqueue: {{}}\n" + HANDLER, [(1, 10), (2, 1)]),
                 ("", [(None, None)]),
                 ("handlers:\n  x: {command: x, user: nobody-at-all}\n", [(None, None)])):
             with self.subTest(text):

@@ -79,6 +79,8 @@ class Output(RunningCase):
         self.assertTrue(job["last_error"].startswith("exit code 1: Traceback (most recent call"))
         [title, row] = self.thctl("ls", "--state", "dead").out.splitlines()
         self.assertEqual(row[title.index("ERROR"):], "IndexError: pop from empty list")
+        for run in self.ok("show", job["id"]).splitlines()[-2:]:
+            self.assertTrue(run.endswith("  IndexError: pop from empty list"), run)
 
     def test_stdout_is_the_result_if_the_handler_says_so(self):
         self.start_quick({"json": {"command": "echo not this >&2; echo '{\"a\": 1}'",

@@ -121,6 +121,8 @@ class Checked(ReloadCase):
         pool = self.start().wait_ready()
         self.configure(self.handlers, BRISK, backend="sqlite:" + self.path("other.db"))
         self.assertIn("backend: cannot change", self.rejected(pool)[0]["error"])
+        self.configure(self.handlers, {**BRISK, "lease": 3}, backend="sqlite:./other.db")
+        self.assertEqual(len(self.rejected(pool)), 3)  # both faults, and their sum
         self.configure(self.handlers, BRISK, backend=self.backend)
         self.reload(pool)
 

@@ -57,7 +57,7 @@ static const struct {
         crash_outcome_suite, dispatcher_state_suite, held_jobs_suite, interleave_suite, on_dead_suite, outbox_suite, queues_suite, room_suite,
         starts_suite}},
     {"periodic", {
-        beat_suite, crontab_suite, offer_suite, periodic_suite, progress_sent_suite, promote_suite, reap_suite,
+        beat_suite, crontab_suite, gone_handler_suite, offer_suite, periodic_suite, progress_sent_suite, promote_suite, reap_suite,
         services_suite, status_suite}},
     {"master", {
         generation_suite, invocation_suite, ledger_suite, overrun_suite, pool_name_suite,

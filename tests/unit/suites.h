@@ -144,6 +144,7 @@ Suite *starts_suite(void);
 /* periodic */
 Suite *beat_suite(void);
 Suite *crontab_suite(void);
+Suite *gone_handler_suite(void);
 Suite *offer_suite(void);
 Suite *periodic_suite(void);
 Suite *progress_sent_suite(void);

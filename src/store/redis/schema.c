@@ -51,6 +51,11 @@ bool redis_schema_prepare(struct redis *redis, const struct store_options *optio
         return false;
     if (options->any_schema)
         return true;
+    if (schema.version == 0)
+        return error_set(err, TH_E_SCHEMA,
+                         "%s: TaskHarbor has not been here yet: run 'thctl migrate', or enqueue a "
+                         "first job",
+                         redis->address.shown);
     snprintf(what, sizeof what, "%s: the layout", redis->address.shown);
     return checks_version(&schema, what, err);
 }

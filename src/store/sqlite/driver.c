@@ -56,6 +56,8 @@ static char *full_path(const char *path, const char *folder)
 
     if (!folder)
         folder = ".";
+    while (text_starts_with(path, "./"))
+        path += 2;
     return asprintf(&full, "%s%s%s", absolute ? "" : folder, absolute ? "" : "/", path) < 0 ? NULL
                                                                                             : full;
 }

@@ -57,7 +57,8 @@ void folder_load(struct config *config_out)
 {
     CLEANUP(diagnostics_done) struct diagnostics diagnostics = {0};
     CLEANUP(buffer_done) struct buffer printed = BUFFER(PRINTED_MAX);
-    const bool ok = config_load("jobs.yaml", CONFIG_TO_ASK, config_out, &diagnostics);
+    const struct config_reader reader = {.use = CONFIG_TO_ASK};
+    const bool ok = config_load("jobs.yaml", &reader, config_out, &diagnostics);
 
     diagnostics_print(&diagnostics, false, &printed);
     ck_assert_msg(ok, "%s", buffer_str(&printed));
@@ -74,7 +75,8 @@ static void expect(enum config_use use, const char *rule, const char *errors)
     CLEANUP(diagnostics_done) struct diagnostics diagnostics = {0};
     CLEANUP(config_done) struct config config = {0};
     CLEANUP(buffer_done) struct buffer printed = BUFFER(PRINTED_MAX);
-    const bool ok = config_load("jobs.yaml", use, &config, &diagnostics);
+    const struct config_reader reader = {.use = use};
+    const bool ok = config_load("jobs.yaml", &reader, &config, &diagnostics);
 
     diagnostics_print(&diagnostics, false, &printed);
     ck_assert_msg(strcmp(buffer_str(&printed), errors) == 0, "%s:\nexpected %s\nnot %s", rule,

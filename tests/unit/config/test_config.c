@@ -370,6 +370,18 @@ START_TEST(a_handler_starts_as_defaults_say)
 }
 END_TEST
 
+START_TEST(each_of_them_is_enough)
+{
+    CLEANUP(config_done) struct config config = {0};
+
+    folder_load_text("defaults: {pass_env: [D]}\nhandlers: {a: {command: x}}\n", &config);
+    ck_assert(passes(&config.handlers[0], "D"));
+    config_done(&config);
+    folder_load_text("defaults: {env: {A: all}}\nhandlers: {a: {command: x}}\n", &config);
+    ck_assert_str_eq(value_of(&config.handlers[0], "A"), "all");
+}
+END_TEST
+
 START_TEST(what_a_handler_says_itself_wins_variable_by_variable)
 {
     CLEANUP(config_done) struct config config = {0};
@@ -553,6 +565,7 @@ Suite *config_suite(void)
 
     tcase_add_checked_fixture(checks, folder_setup, folder_teardown);
     tcase_add_test(checks, a_handler_starts_as_defaults_say);
+    tcase_add_test(checks, each_of_them_is_enough);
     tcase_add_test(checks, what_a_handler_says_itself_wins_variable_by_variable);
     tcase_add_test(checks, a_plugin_runs_as_its_worker_whatever_defaults_say);
     tcase_add_test(checks, without_a_folder_in_defaults_a_handler_is_in_that_of_its_file);

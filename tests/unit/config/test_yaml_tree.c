@@ -165,8 +165,9 @@ START_TEST(a_file_full_of_one_key_is_checked_quickly)
     fclose(file);
 
     CLEANUP(diagnostics_done) struct diagnostics diagnostics = {0};
+    const struct config_reader reader = {.use = CONFIG_TO_ASK};
     struct config config;
-    ck_assert(!config_load("jobs.yaml", CONFIG_TO_ASK, &config, &diagnostics));
+    ck_assert(!config_load("jobs.yaml", &reader, &config, &diagnostics));
     ck_assert_uint_eq(diagnostics.count + diagnostics.left_out, 60000 + 50000 + 49999);
 }
 END_TEST

@@ -71,7 +71,7 @@ static usec_t reap(struct scene *scene)
     struct reap_rhythm rhythm = {.pass_time = 1};
     usec_t next;
 
-    MUST(reap_pass(scene->store, &scene->config, &rhythm, &next, &err));
+    MUST(reap_pass(scene->store, &scene->config, POOL, &rhythm, &next, &err));
     return next;
 }
 
@@ -180,7 +180,7 @@ START_TEST(the_time_of_a_pass_counted_as_time_in_which_jobs_had_ended)
     struct error err;
     usec_t next;
 
-    MUST(reap_pass(scene.store, &scene.config, &rhythm, &next, &err));
+    MUST(reap_pass(scene.store, &scene.config, POOL, &rhythm, &next, &err));
     ck_assert_int_eq(rhythm.last_at, next - scene.config.pool.reaper_interval);
 }
 END_TEST
