@@ -89,6 +89,9 @@ struct backdoor {
     void *(*produce)(const char *url, const char *queue);
     void *(*cancel)(const char *url, const struct uuid *id);
     void (*commit)(void *transaction);
+
+    /* The handle's last look at all of its queues was now, and took long. NULL: it never does. */
+    void (*slow_down)(struct store *store, usec_t now);
 };
 
 struct backend {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "store/postgres/net/connection.h"
 #include "store/postgres/net/conninfo.h"
 #include "store/url.h"
 
@@ -276,6 +277,14 @@ void postgres_drop_schemas(const char *url, const char *prefix)
     PQfinish(conn);
 }
 
+static void slow_down(struct store *store, usec_t now)
+{
+    struct pg_scan_starts *starts = &((struct postgres *)store)->scan_starts;
+
+    for (size_t i = 0; i < starts->count; i++)
+        pg_scan_start_looked(&starts->items[i], now, USEC_PER_SEC, true);
+}
+
 const struct backdoor postgres_backdoor = {
     .damage_job = damage_job,
     .set_schema = set_schema,
@@ -287,4 +296,5 @@ const struct backdoor postgres_backdoor = {
     .produce = produce,
     .cancel = cancel,
     .commit = commit,
+    .slow_down = slow_down,
 };

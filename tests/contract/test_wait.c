@@ -346,6 +346,47 @@ START_TEST(the_descriptor_is_readable_when_something_may_be_ready)
 }
 END_TEST
 
+/* ---- what comes back ---- */
+
+static void release_and_enqueue(struct scene *scene, const struct claim *claim)
+{
+    struct store *other = child_open(scene->url);
+    const struct settlement release = claim_settlement(claim, SETTLE_RELEASE);
+    const struct settlement_list finished = {&release, 1};
+    struct job job = scene_job(scene);
+    struct enqueued enqueued;
+    enum th_error_code verdict;
+    struct error err = {0};
+
+    MUST(store_settle(other, &finished, NOW, &verdict, &err));
+    MUST(store_enqueue(other, &job, 1, NOW, &enqueued, &err));
+    store_close(&other);
+}
+
+START_TEST(a_job_that_comes_back_before_a_new_one_is_found_by_the_next_look)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
+    CLEANUP(job_list_done) struct job_list taken = {0};
+    const struct backdoor *backdoor = scene_backend()->backdoor;
+    struct uuid ids[2];
+
+    scene_add_many(&scene, 2, ids);
+    const struct claim comes_back = scene_take(&scene, NOW);
+    const struct claim done = scene_take(&scene, NOW);
+    scene_finish(&scene, &done, SETTLE_ACK, NOW);
+    quiet(&scene);
+    if (backdoor->slow_down)
+        backdoor->slow_down(scene.store, NOW);
+    release_and_enqueue(&scene, &comes_back);
+    for (int look = 0; look < 2 && taken.count < 2; look++) {
+        ck_assert_msg(wait_for(&scene, look == 0 ? LONG : 0), "nobody says that there is more");
+        struct reservation wanted = scene_wants(&scene, 2);
+        scene_reserve(&scene, &wanted, NOW, &taken);
+    }
+    ck_assert_uint_eq(taken.count, 2);
+}
+END_TEST
+
 /* ---- producers with transactions of their own ---- */
 
 /* The clock of these jobs is the server's. */
@@ -445,6 +486,7 @@ Suite *wait_suite(void)
     tcase_add_test(group, a_wait_without_end_is_ended_by_the_bell_alone);
     tcase_add_loop_test(group, a_job_that_is_due_soon_ends_the_wait, 0, 2);
     tcase_add_test(group, the_descriptor_is_readable_when_something_may_be_ready);
+    tcase_add_test(group, a_job_that_comes_back_before_a_new_one_is_found_by_the_next_look);
     tcase_add_test(group, a_transaction_that_was_open_before_the_wait_ends_it_with_its_commit);
     tcase_add_test(group, a_transaction_that_begins_during_the_wait_ends_it_with_its_commit);
     tcase_add_test(group, no_commit_of_many_producers_is_missed);

@@ -131,13 +131,13 @@ SELECT name, host, pid, started_at, beat_at, status FROM silent ORDER BY name
 -- For people --------------------------------------------------------------------------------
 
 -- name: cancel
-SELECT * FROM cancel_jobs($1::uuid[], $2::bigint)
+SELECT * FROM repair('cancel', $1::uuid[], NULL, $2::bigint)
 -- name: run_now
-SELECT * FROM run_now($1::uuid[], $2::bigint)
+SELECT * FROM repair('run now', $1::uuid[], NULL, $2::bigint)
 -- name: requeue
-SELECT * FROM requeue($1::uuid[], $2::bigint, $3::bigint)
+SELECT * FROM repair('requeue', $1::uuid[], $2::bigint, $3::bigint)
 -- name: remove
-SELECT * FROM remove($1::uuid[])
+SELECT * FROM repair('remove', $1::uuid[], NULL, NULL)
 -- name: set_paused
 SELECT set_paused($1::text, $2::bigint, $3::text)
 -- name: hide_queue

@@ -1,9 +1,10 @@
 -- Who sleeps is woken: net/bell.h has the whole story.
 
 -- Something became reservable: whoever sleeps has to be woken when this is committed.
-CREATE FUNCTION ring_later() RETURNS void LANGUAGE sql AS $$
-    SELECT set_config('taskharbor.ring', 'yes', true);
-$$;
+CREATE FUNCTION ring_later() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('taskharbor.ring', 'yes', true);
+END $$;
 
 CREATE FUNCTION has_rung() RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT coalesce(current_setting('taskharbor.ring', true), '') = 'yes';
@@ -11,9 +12,11 @@ $$;
 
 -- Wakes whoever sleeps; called after the commit. A sleeper holds this lock, shared.
 CREATE FUNCTION ring() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    class int := lock_class(:LOCK_BELL);
 BEGIN
-    IF pg_try_advisory_lock(lock_class(:LOCK_BELL), :LOCK_SLEEPS) THEN
-        PERFORM pg_advisory_unlock(lock_class(:LOCK_BELL), :LOCK_SLEEPS);
+    IF pg_try_advisory_lock(class, :LOCK_SLEEPS) THEN
+        PERFORM pg_advisory_unlock(class, :LOCK_SLEEPS);
     ELSE
         PERFORM pg_notify('taskharbor_' || 'queue'::regclass::oid, '');
     END IF;
@@ -24,11 +27,13 @@ END $$;
 -- does before the commit, would not hear of it: that is what our second lock is for, which is
 -- held to the end of the transaction. is_producing() tells it to whoever goes to sleep.
 CREATE FUNCTION ring_with_commit() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    class int := lock_class(:LOCK_BELL);
 BEGIN
-    IF pg_try_advisory_xact_lock_shared(lock_class(:LOCK_BELL), :LOCK_PRODUCES)
-        AND pg_try_advisory_lock(lock_class(:LOCK_BELL), :LOCK_SLEEPS)
+    IF pg_try_advisory_xact_lock_shared(class, :LOCK_PRODUCES)
+        AND pg_try_advisory_lock(class, :LOCK_SLEEPS)
     THEN
-        PERFORM pg_advisory_unlock(lock_class(:LOCK_BELL), :LOCK_SLEEPS);
+        PERFORM pg_advisory_unlock(class, :LOCK_SLEEPS);
     ELSE
         PERFORM pg_notify('taskharbor_' || 'queue'::regclass::oid, '');
     END IF;

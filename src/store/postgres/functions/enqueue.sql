@@ -56,9 +56,10 @@ BEGIN
     RETURN st.state;
 END $$;
 
-CREATE FUNCTION answer_existing(id_ uuid) RETURNS enqueued LANGUAGE sql STABLE AS $$
-    SELECT id_, coalesce(state_of(id_), :JOB_DONE::smallint), true, false, NULL;
-$$;
+CREATE FUNCTION answer_existing(id_ uuid) RETURNS enqueued LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN (id_, coalesce(state_of(id_), :JOB_DONE::smallint), true, false, NULL)::enqueued;
+END $$;
 
 CREATE FUNCTION enqueue_new(spec job_spec, st standing, twins keyed, now_ bigint)
 RETURNS enqueued LANGUAGE plpgsql AS $$
@@ -205,18 +206,16 @@ BEGIN
     END LOOP;
 END $$;
 
--- Jobs without key or idempotency key, set-wise: most of them. Answers only those that existed.
+-- Jobs without key or idempotency key, set-wise: most of them. One whose id is there already makes this go
+-- one by one: to look for it costs each job a fifth more. Answers only those that existed.
 CREATE FUNCTION enqueue_plain(now_ bigint, queues text[], ids uuid[], queue_at int[], types text[],
     encodings int[], priorities int[], run_ats bigint[], timeouts bigint[], max_attempts_ int[],
     max_stalls_ int[], attempts_ int[], stalls_ int[], payloads bytea[])
 RETURNS TABLE (n int, state_ smallint) LANGUAGE plpgsql AS $$
 DECLARE
     queue_ids int[];
-    fresh uuid[];
-    several boolean := cardinality(queues) > 1;
-    fresh_queues int[];
-    later int;
-    laters int[];
+    spec job_spec;
+    stored enqueued;
 BEGIN
     FOR i IN 1..cardinality(queues) LOOP
         queue_ids[i] := queue_make(queues[i]);
@@ -230,8 +229,7 @@ BEGIN
         FROM unnest(ids, queue_at, types, encodings, priorities, run_ats, timeouts, max_attempts_,
             max_stalls_, attempts_, stalls_, payloads) g (id, at, type, encoding, priority, run_at,
             timeout, max_attempts, max_stalls, attempts, stalls, payload)
-        ON CONFLICT (id) DO NOTHING
-        RETURNING job.seq, job.id, job.queue_id, job.priority, job.due,
+        RETURNING job.seq, job.queue_id, job.priority, job.due,
             job.attempts > 0 OR job.stalls > 0 AS traces
     ), placed AS (
         INSERT INTO ready (queue_id, priority, due, seq, keyed, traces)
@@ -240,24 +238,24 @@ BEGIN
         INSERT INTO waiting (state, due, seq, queue_id)
         SELECT :JOB_SCHEDULED, a.due, a.seq, a.queue_id FROM added a WHERE a.due > now_
     )
-    SELECT array_agg(a.id), sum((a.due > now_)::int), array_agg(a.queue_id) FILTER (WHERE several),
-        array_agg((a.due > now_)::int) FILTER (WHERE several)
-    INTO fresh, later, fresh_queues, laters FROM added a;
-    IF several THEN
-        INSERT INTO counted (queue_id, scheduled, ready)
-        SELECT f.queue_id, sum(f.later), sum(1 - f.later)
-        FROM unnest(fresh_queues, laters) f (queue_id, later) GROUP BY f.queue_id;
-    ELSIF fresh IS NOT NULL THEN
-        INSERT INTO counted (queue_id, scheduled, ready)
-        VALUES (queue_ids[1], later, cardinality(fresh) - later);
-    END IF;
-    IF cardinality(fresh) = cardinality(ids) THEN
-        RETURN;
-    END IF;
-    RETURN QUERY SELECT g.place::int, coalesce(state_of(g.id), :JOB_DONE::smallint) FROM (
-        SELECT u.id, u.place, row_number() OVER (PARTITION BY u.id ORDER BY u.place) AS nth
-        FROM unnest(ids) WITH ORDINALITY u (id, place)) g
-    WHERE g.nth > 1 OR fresh IS NULL OR g.id <> ALL (fresh);
+    INSERT INTO counted (queue_id, scheduled, ready)
+    SELECT a.queue_id, count(*) FILTER (WHERE a.due > now_), count(*) FILTER (WHERE a.due <= now_)
+    FROM added a GROUP BY a.queue_id;
+EXCEPTION WHEN unique_violation THEN
+    n := 0;
+    FOR spec IN SELECT g.id, queues[g.at], g.type, g.encoding, g.priority, g.run_at, g.timeout,
+            g.max_attempts, g.max_stalls, g.attempts, g.stalls, NULL, NULL, NULL, NULL, g.payload
+        FROM unnest(ids, queue_at, types, encodings, priorities, run_ats, timeouts, max_attempts_,
+            max_stalls_, attempts_, stalls_, payloads) g (id, at, type, encoding, priority, run_at,
+            timeout, max_attempts, max_stalls, attempts, stalls, payload)
+    LOOP
+        n := n + 1;
+        stored := enqueue_one(spec, now_);
+        IF stored.existed THEN
+            state_ := stored.state;
+            RETURN NEXT;
+        END IF;
+    END LOOP;
 END $$;
 
 -- ---- by the clock ----

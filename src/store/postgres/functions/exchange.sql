@@ -318,8 +318,8 @@ BEGIN
                 segment_priorities, segment_dues, segment_seqs, segment_ends);
             got := share.all_;
             taken := picked_count(got);
-            IF share.looked THEN
-                RETURN NEXT exchanged_row(:ROW_LOOKED, i, 0, NULL);
+            IF share.looked IS NOT NULL THEN
+                RETURN NEXT exchanged_row(:ROW_LOOKED, i, (taken < limits.most)::int, share.looked);
             END IF;
         END IF;
         leased_ := 0;

@@ -23,9 +23,10 @@
 
 -- The first number of our locks of one kind: enum pg_lock of protocol.h. None of them can be found out
 -- without lock_space.
-CREATE FUNCTION lock_class(what int) RETURNS int LANGUAGE sql STABLE AS $$
-    SELECT base + what FROM lock_space;
-$$;
+CREATE FUNCTION lock_class(what int) RETURNS int LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN base + what FROM lock_space;
+END $$;
 
 -- Whoever adds or ends leases of a queue has it locked, shared; alone is who counts them all, or
 -- makes next_expiry exact: nobody else's leases are out of sight then.

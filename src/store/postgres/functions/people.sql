@@ -1,5 +1,5 @@
--- What people do to jobs. Each takes ids and answers a verdict per id, in order: a code of
--- <taskharbor/error.h>.
+-- What people do to jobs: repair() takes ids and answers a verdict per id, in order, a code of
+-- <taskharbor/error.h>. Each of the others does it to one that is held.
 
 CREATE FUNCTION cancel_one(st standing, now_ bigint) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
@@ -24,22 +24,6 @@ BEGIN
         PERFORM twins_store(twins);
     END IF;
     RETURN :TH_OK;
-END $$;
-
--- Of those in batches it is only written down here: the next one who unpacks them, or beats, sees to it.
--- One that leaves its batch meanwhile may even wait again by then, or run once more.
-CREATE FUNCTION cancel_jobs(ids uuid[], now_ bigint) RETURNS SETOF int LANGUAGE plpgsql AS $$
-DECLARE
-    held record := hold_all(ids);
-    st standing;
-BEGIN
-    INSERT INTO to_cancel (seq, asked_at) SELECT b, now_ FROM unnest(held.batched) b ORDER BY b
-    ON CONFLICT DO NOTHING;
-    FOR i IN 1..cardinality(ids) LOOP
-        st := standing_of(held.seqs[i]);
-        RETURN NEXT CASE WHEN st.seq IS NULL THEN :TH_E_NOT_FOUND ELSE cancel_one(st, now_) END;
-    END LOOP;
-    PERFORM let_go_all(held.keys);
 END $$;
 
 -- What was asked for, and committed after the job had left its batch. What somebody else has locked is left
@@ -83,18 +67,6 @@ BEGIN
     RETURN :TH_OK;
 END $$;
 
-CREATE FUNCTION run_now(ids uuid[], now_ bigint) RETURNS SETOF int LANGUAGE plpgsql AS $$
-DECLARE
-    held record := hold_all(ids);
-    st standing;
-BEGIN
-    FOR i IN 1..cardinality(ids) LOOP
-        st := standing_of(held.seqs[i]);
-        RETURN NEXT CASE WHEN st.seq IS NULL THEN :TH_E_NOT_FOUND ELSE run_one(st, now_) END;
-    END LOOP;
-    PERFORM let_go_all(held.keys);
-END $$;
-
 CREATE FUNCTION requeue_one(st standing, run_at_ bigint, now_ bigint) RETURNS int
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -133,35 +105,37 @@ BEGIN
     RETURN :TH_OK;
 END $$;
 
-CREATE FUNCTION requeue(ids uuid[], run_at_ bigint, now_ bigint) RETURNS SETOF int
+CREATE FUNCTION remove_one(st standing) RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+    IF st.state IS NULL OR st.state < :JOB_DONE THEN
+        RETURN :TH_E_CONFLICT;
+    END IF;
+    DELETE FROM idempotency WHERE id = st.id;
+    PERFORM forget(st.seq);
+    RETURN :TH_OK;
+END $$;
+
+-- Jobs of batches that are to be cancelled are only written down: the next one who unpacks them, or beats,
+-- sees to it. One that leaves its batch meanwhile may even wait again by then, or run once more.
+CREATE FUNCTION repair(how text, ids uuid[], run_at_ bigint, now_ bigint) RETURNS SETOF int
 LANGUAGE plpgsql AS $$
 DECLARE
     held record := hold_all(ids);
     st standing;
 BEGIN
+    IF how = 'cancel' THEN
+        INSERT INTO to_cancel (seq, asked_at) SELECT b, now_ FROM unnest(held.batched) b ORDER BY b
+        ON CONFLICT DO NOTHING;
+    END IF;
     FOR i IN 1..cardinality(ids) LOOP
         st := standing_of(held.seqs[i]);
-        RETURN NEXT CASE WHEN st.seq IS NULL THEN :TH_E_NOT_FOUND ELSE requeue_one(st, run_at_, now_) END;
-    END LOOP;
-    PERFORM let_go_all(held.keys);
-END $$;
-
-CREATE FUNCTION remove(ids uuid[]) RETURNS SETOF int LANGUAGE plpgsql AS $$
-DECLARE
-    held record := hold_all(ids);
-    st standing;
-BEGIN
-    FOR i IN 1..cardinality(ids) LOOP
-        st := standing_of(held.seqs[i]);
-        IF st.seq IS NULL THEN
-            RETURN NEXT :TH_E_NOT_FOUND;
-        ELSIF st.state IS NULL OR st.state < :JOB_DONE THEN
-            RETURN NEXT :TH_E_CONFLICT;
-        ELSE
-            DELETE FROM idempotency WHERE id = st.id;
-            PERFORM forget(st.seq);
-            RETURN NEXT :TH_OK;
-        END IF;
+        RETURN NEXT CASE
+            WHEN st.seq IS NULL THEN :TH_E_NOT_FOUND
+            WHEN how = 'cancel' THEN cancel_one(st, now_)
+            WHEN how = 'run now' THEN run_one(st, now_)
+            WHEN how = 'requeue' THEN requeue_one(st, run_at_, now_)
+            WHEN how = 'remove' THEN remove_one(st)
+        END;
     END LOOP;
     PERFORM let_go_all(held.keys);
 END $$;

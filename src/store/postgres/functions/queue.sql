@@ -1,23 +1,24 @@
 -- Queues: a number for each name.
 
 -- NULL when nobody has named it yet.
-CREATE FUNCTION queue_of(name_ text) RETURNS int LANGUAGE sql STABLE AS $$
-    SELECT coalesce((SELECT queue_id FROM queue WHERE name = name_),
-        (SELECT min(queue_id) FROM queue_born WHERE name = name_));
-$$;
+CREATE FUNCTION queue_of(name_ text) RETURNS int LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    number int;
+BEGIN
+    SELECT queue_id INTO number FROM queue WHERE name = name_;
+    IF NOT FOUND THEN
+        SELECT min(queue_id) INTO number FROM queue_born WHERE name = name_;
+    END IF;
+    RETURN number;
+END $$;
 
 -- The queue's number, for whoever enqueues. A new queue gets one that its name alone decides, so two
 -- transactions that do not see each other agree on it; only a number that is another queue's already
 -- is passed over.
 CREATE FUNCTION queue_make(name_ text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
-    number int;
+    number int := queue_of(name_);
 BEGIN
-    SELECT queue_id INTO number FROM queue WHERE name = name_;
-    IF FOUND THEN
-        RETURN number;
-    END IF;
-    number := queue_of(name_);
     IF number IS NOT NULL THEN
         RETURN number;
     END IF;

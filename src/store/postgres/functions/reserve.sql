@@ -3,10 +3,11 @@
 CREATE TYPE exchanged AS (
     what smallint, -- enum pg_row of protocol.h
     n int, -- of the settlement; of the job's token; of the share
-    code int, -- the verdict; the share of the job; whether the queue is full; whether jobs came back
+    code int, -- the verdict; the share of the job; whether the queue is full; whether jobs came back; whether
+        -- a share's jobs are all taken now
     seq bigint, -- the negative of it when the job is in a batch
     id uuid, type text, encoding smallint, priority smallint,
-    due bigint, -- or until when the share is limited
+    due bigint, -- or until when the share is limited; or how long it was looked for
     run_at bigint, timeout bigint, max_attempts int, max_stalls int, attempts int, stalls int,
     executions bigint, created_at bigint, key text, update_flags smallint, idempotency_key text,
     payload bytea
@@ -150,16 +151,17 @@ $$;
 
 -- The places of a share. Segments say from where on its jobs lie, as far as the dispatcher knows
 -- (ops/scan_start.h); what came back with this very exchange may be before them, and then they are of
--- no use. From the head it goes when nothing is known, or less than asked for was found.
+-- no use. From the head it goes when nothing is known or found, or less than asked for and it may look:
+-- that takes `looked` microseconds, else NULL.
 CREATE FUNCTION pick_share(queue_id_ int, share int, max_ bigint, types_ text[], may_look boolean,
     use_segments boolean, segment_shares int[], segment_priorities int[], segment_dues bigint[],
-    segment_seqs bigint[], segment_ends int[], OUT all_ picked, OUT looked boolean)
+    segment_seqs bigint[], segment_ends int[], OUT all_ picked, OUT looked bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
     more picked;
     count_ bigint := 0;
+    start timestamptz;
 BEGIN
-    looked := false;
     FOR k IN 1..coalesce(cardinality(segment_shares), 0) LOOP
         CONTINUE WHEN segment_shares[k] <> share;
         EXIT WHEN NOT use_segments OR count_ >= max_;
@@ -172,8 +174,9 @@ BEGIN
         count_ := picked_count(all_);
     END LOOP;
     IF count_ = 0 OR (may_look AND count_ < max_) THEN
+        start := clock_timestamp();
         all_ := pick(queue_id_, -1, 0, 0, 32767, max_, types_);
-        looked := true;
+        looked := usec_of(clock_timestamp() - start);
     END IF;
 END $$;
 

@@ -64,9 +64,10 @@ CREATE FUNCTION seq_by_ref(ref_ bigint, id_ uuid) RETURNS bigint LANGUAGE sql ST
 $$;
 
 -- NULL when there is no such job.
-CREATE FUNCTION state_of(id_ uuid) RETURNS smallint LANGUAGE sql STABLE AS $$
-    SELECT state FROM job_view WHERE id = id_;
-$$;
+CREATE FUNCTION state_of(id_ uuid) RETURNS smallint LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN state FROM job_view WHERE id = id_;
+END $$;
 
 CREATE FUNCTION state_when_due(due_ bigint, now_ bigint) RETURNS smallint LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE WHEN due_ > now_ THEN :JOB_SCHEDULED ELSE :JOB_READY END::smallint;

@@ -272,7 +272,7 @@ bool pg_bell_wait(struct postgres *postgres, usec_t timeout, bool *rang_out, str
         *rang_out = bell->rung;
         if (bell->rung) {
             quiet(bell);
-            pg_scan_starts_forget(&postgres->scan_starts);
+            pg_scan_starts_rang(&postgres->scan_starts);
             return true;
         }
         left = timeout - (clock_boot() - start);

@@ -7,7 +7,6 @@
  * one. What comes back is a list of rows of several kinds, see the type `exchanged`.
  */
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "store/postgres/codec/columns.h"
 #include "store/postgres/codec/ref.h"
 #include "store/postgres/codec/spec.h"
@@ -84,6 +83,9 @@ static bool name_queues(struct exchange *exchange, struct error *err)
 static bool bind_settlements(struct exchange *exchange, struct pg_statement *call,
                              struct error *err)
 {
+    /* Whoever has results was not idle: what has come since the bell is to be had in its order. */
+    if (exchange->finished->count > 0)
+        pg_scan_starts_pay(&exchange->postgres->scan_starts);
     pg_statement_int(call, exchange->now);
     if (!name_queues(exchange, err))
         return false;
@@ -121,28 +123,36 @@ static bool read_job(struct exchange *exchange, struct pg_answer *answer, const 
     return true;
 }
 
+/* From the code on. */
+static void skip_to_due(struct pg_answer *answer)
+{
+    for (int i = 0; i < 5; i++)
+        pg_answer_skip(answer);
+}
+
 static void read_limit(const struct exchange *exchange, struct pg_answer *answer)
 {
     size_t share = (size_t)pg_answer_int(answer) - 1;
     struct share_limit limit = {.is_full = pg_answer_int(answer) != 0};
 
-    for (int i = 0; i < 5; i++)
-        pg_answer_skip(answer);
+    skip_to_due(answer);
     limit.limited_until = pg_answer_int(answer);
     if (exchange->wanted->limits_out)
         exchange->wanted->limits_out[share] = limit;
 }
 
-static bool read_looked(const struct exchange *exchange, struct pg_answer *answer, usec_t took,
+static bool read_looked(const struct exchange *exchange, struct pg_answer *answer,
                         struct error *err)
 {
     const struct queue_share *share = &exchange->wanted->queues[pg_answer_int(answer) - 1];
+    const bool found_all = pg_answer_int(answer) != 0;
     struct pg_scan_start *start =
         pg_scan_starts_find(&exchange->postgres->scan_starts, share->queue);
 
     if (!start)
         return error_no_memory(err);
-    pg_scan_start_looked(start, exchange->now, took);
+    skip_to_due(answer);
+    pg_scan_start_looked(start, exchange->now, pg_answer_int(answer), found_all);
     return true;
 }
 
@@ -154,7 +164,7 @@ static void read_verdict(const struct exchange *exchange, struct pg_answer *answ
 }
 
 static bool read_row(struct exchange *exchange, struct pg_answer *answer, const char *pool,
-                     usec_t took, struct error *err)
+                     struct error *err)
 {
     enum pg_row kind = (enum pg_row)pg_answer_int(answer);
 
@@ -174,7 +184,7 @@ static bool read_row(struct exchange *exchange, struct pg_answer *answer, const 
         exchange->came_back = pg_answer_int(answer) != 0;
         return true;
     case ROW_LOOKED:
-        return read_looked(exchange, answer, took, err);
+        return read_looked(exchange, answer, err);
     }
     return error_set(err, TH_E_INTERNAL, "postgres: an exchange answered a row of no known kind");
 }
@@ -220,8 +230,7 @@ static bool note_scan_starts(struct exchange *exchange, struct error *err)
     return true;
 }
 
-static bool read_answer(struct exchange *exchange, struct pg_answer *answer, usec_t took,
-                        struct error *err)
+static bool read_answer(struct exchange *exchange, struct pg_answer *answer, struct error *err)
 {
     const struct reservation *wanted = exchange->wanted;
     const char *pool = NULL;
@@ -232,8 +241,10 @@ static bool read_answer(struct exchange *exchange, struct pg_answer *answer, use
             wanted->limits_out[i] = (struct share_limit){0};
     }
     while (pg_answer_next(answer))
-        if (!read_row(exchange, answer, pool, took, err))
+        if (!read_row(exchange, answer, pool, err))
             return false;
+    if (pg_scan_starts_pay(&exchange->postgres->scan_starts))
+        pg_bell_rings(exchange->postgres);
     if (exchange->came_back || (wanted && wanted->types))
         pg_scan_starts_forget(&exchange->postgres->scan_starts);
     if (!wanted)
@@ -249,7 +260,6 @@ static bool run(struct exchange *exchange, struct error *err)
     CLEANUP(pg_statement_done)
     struct pg_statement call = pg_statement_start(exchange->postgres, SQL_EXCHANGE);
     CLEANUP(pg_answer_done) struct pg_answer answer = {0};
-    usec_t start = clock_boot();
 
     call.writes = true;
     if (!bind_settlements(exchange, &call, err) ||
@@ -259,7 +269,7 @@ static bool run(struct exchange *exchange, struct error *err)
     pg_statement_bool(&call, exchange->postgres->base.is_clocked);
     if (!pg_statement_run(&call, &answer, err))
         return false;
-    return read_answer(exchange, &answer, clock_boot() - start, err);
+    return read_answer(exchange, &answer, err);
 }
 
 /* With all of them one by one if `together` is false. */

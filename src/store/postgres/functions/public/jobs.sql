@@ -5,7 +5,7 @@
 CREATE OR REPLACE FUNCTION cancel(id uuid) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
-    PERFORM cancel_jobs(ARRAY[cancel.id], usec_of(clock_timestamp()));
+    PERFORM repair('cancel', ARRAY[cancel.id], NULL, usec_of(clock_timestamp()));
     RETURN state_word(state_of(cancel.id));
 END $$;
 
@@ -17,9 +17,9 @@ DECLARE
     state_ smallint := state_of(retry.id);
 BEGIN
     IF state_ >= :JOB_DEAD THEN
-        PERFORM requeue(ARRAY[retry.id], NULL, now_);
+        PERFORM repair('requeue', ARRAY[retry.id], NULL, now_);
     ELSIF state_ <> :JOB_READY THEN
-        PERFORM run_now(ARRAY[retry.id], now_);
+        PERFORM repair('run now', ARRAY[retry.id], NULL, now_);
     END IF;
     IF state_of(retry.id) = :JOB_READY AND state_ <> :JOB_READY THEN
         PERFORM ring_with_commit();
