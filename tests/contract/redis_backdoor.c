@@ -131,12 +131,12 @@ static redisReply *queues_of(struct server *server)
     return ask(server, "SMEMBERS %s:queues", server->prefix);
 }
 
-/* The type is the text after the seventeen numbers of the head; its length is the fifteenth. */
+/* The type is the text after the seventeen words of the head; its length is the fifteenth. */
 static void damage_job(const char *url, const struct uuid *id)
 {
     static const char script[] =
         "local head, length, rest, at = string.match(ARGV[2],"
-        " '^(%a' .. string.rep(' %d+', 13) .. ' )(%d+)( %d+ %d+ )()')\n"
+        " '^(%a' .. string.rep(' %d*', 13) .. ' )(%d+)( %d* %d* )()')\n"
         "return redis.call('HSET', KEYS[1], ARGV[1], head .. '11' .. rest .. 'not a name!'"
         " .. string.sub(ARGV[2], at + length))";
     SERVER server = connect_to(url);

@@ -4,7 +4,7 @@
 local base = KEYS[1]
 local SETS = {scheduled = '0', ready = '1', blocked = '2', retry = '4', done = '5', dead = '6',
     cancelled = '7'}
-local HEAD = '^(%a) (%d+) (%d) (%d+) %d+ %d+ %d+ %d+ (%d+) (%d+) (%d+) %d+ %d+ %d (%d+) (%d+) (%d+) ()'
+local HEAD = '^(%a) (%d+) (%d) (%d+) %d* %d* %d* %d* (%d*) (%d*) (%d*) %d* %d* %d? (%d+) (%d*) (%d*) ()'
 
 local function pad(digits, width)
     return string.rep('0', width - #digits) .. digits
@@ -35,9 +35,9 @@ for id, record in pairs(jobs) do
     if not j.mode then
         return 'a record can be read: ' .. record
     end
-    j.key = string.sub(record, at + type_length, at + type_length + key_length - 1)
+    j.key = string.sub(record, at + type_length, at + type_length + (tonumber(key_length) or 0) - 1)
     parsed[id] = j
-    local plain = j.key == '' and j.attempts == '0' and j.stalls == '0' and j.executions == '0'
+    local plain = j.key == '' and j.attempts == '' and j.stalls == '' and j.executions == ''
     if (string.lower(j.mode) == 'p') ~= plain then
         return 'a plain job is marked as such: ' .. record
     end
@@ -126,7 +126,7 @@ for id, lease in pairs(leases) do
     if not expires or #expires ~= 18 then
         return 'a lease can be read'
     end
-    if tonumber(execution) ~= tonumber(j.executions) + 1 then
+    if tonumber(execution) ~= (tonumber(j.executions) or 0) + 1 then
         return 'a lease counts one execution more than its job'
     end
     if is_unexpected(expires) then

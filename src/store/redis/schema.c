@@ -9,10 +9,10 @@
 
 #include <stdio.h>
 
-#define NEWEST 2
+#define NEWEST 3
 
 /* The lowest binary that may use a layout of version NEWEST. */
-#define USABLE_FROM 2
+#define USABLE_FROM 3
 
 static bool ask(struct redis *redis, bool migrate, struct store_schema *schema_out,
                 struct error *err)

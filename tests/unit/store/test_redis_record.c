@@ -139,6 +139,24 @@ START_TEST(what_a_job_does_not_have_is_absent)
 }
 END_TEST
 
+START_TEST(what_is_absent_or_usual_takes_no_room)
+{
+    CLEANUP(buffer_done) struct buffer record = BUFFER(4096);
+    CLEANUP(read_done) struct read read = {0};
+    struct job job = job_defaults();
+
+    job.type = "work";
+    job.payload = (struct bytes){(const unsigned char *)"{}", 2};
+    buffer_text(&record, "p 1 ");
+    redis_record_body(&record, &job, 1893553445123456);
+    ck_assert_uint_eq(record.length, sizeof "p 1 5 1893553445123456           4   work{}" - 1);
+    ck_assert_mem_eq(record.data, "p 1 5 1893553445123456           4   work{}", record.length);
+    ck_assert(read_text(0, record.data, record.length, &read));
+    ck_assert_int_eq(read.job.created_at, 1893553445123456);
+    ck_assert_uint_eq(read.job.payload.length, 2);
+}
+END_TEST
+
 START_TEST(an_end_is_read_as_it_was_written)
 {
     CLEANUP(buffer_done) struct buffer record = BUFFER(4096);
@@ -362,6 +380,7 @@ Suite *redis_record_suite(void)
 
     tcase_add_test(forms, a_job_is_read_as_it_was_written);
     tcase_add_test(forms, what_a_job_does_not_have_is_absent);
+    tcase_add_test(forms, what_is_absent_or_usual_takes_no_room);
     tcase_add_test(forms, an_end_is_read_as_it_was_written);
     tcase_add_test(forms, an_end_by_a_merge_says_into_which_job);
     tcase_add_test(forms, a_lease_is_read);

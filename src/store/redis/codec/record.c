@@ -43,23 +43,32 @@ static void add_text(struct buffer *out, const char *text)
         buffer_text(out, text);
 }
 
+/* What is 0 is left out, but not the space behind it. */
+static void add_optional(struct buffer *out, int64_t number)
+{
+    if (number != 0)
+        redis_word_number(out, number);
+    else
+        buffer_char(out, ' ');
+}
+
 void redis_record_body(struct buffer *out, const struct job *job, usec_t now)
 {
     redis_word_number(out, job->priority);
     redis_word_number(out, job->run_at != 0 ? job->run_at : now);
-    redis_word_number(out, job->run_at);
-    redis_word_number(out, job->timeout);
-    redis_word_number(out, job->max_attempts);
-    redis_word_number(out, job->max_stalls);
-    redis_word_number(out, job->attempts);
-    redis_word_number(out, job->stalls);
-    redis_word_number(out, 0);
-    redis_word_number(out, now);
-    redis_word_number(out, job_flags_pack(job));
-    redis_word_number(out, job->encoding);
-    redis_word_number(out, (int64_t)length_of(job->type));
-    redis_word_number(out, (int64_t)length_of(job->key));
-    redis_word_number(out, (int64_t)length_of(job->idempotency_key));
+    add_optional(out, job->run_at);
+    add_optional(out, job->timeout);
+    add_optional(out, job->max_attempts);
+    add_optional(out, job->max_stalls);
+    add_optional(out, job->attempts);
+    add_optional(out, job->stalls);
+    add_optional(out, 0);
+    add_optional(out, job->run_at != 0 ? now : 0);
+    add_optional(out, job_flags_pack(job));
+    add_optional(out, job->encoding);
+    add_optional(out, (int64_t)length_of(job->type));
+    add_optional(out, (int64_t)length_of(job->key));
+    add_optional(out, (int64_t)length_of(job->idempotency_key));
     add_text(out, job->type);
     add_text(out, job->key);
     add_text(out, job->idempotency_key);
@@ -103,7 +112,7 @@ static struct cursor cursor_at(const redisReply *text, size_t skipped)
 }
 
 /* Digits and the space behind them: of no more than 18, so that sums of moments do not overflow. */
-static int64_t take_number(struct cursor *cursor)
+static int64_t take_optional(struct cursor *cursor)
 {
     const char *start = cursor->at;
     int64_t number = 0;
@@ -111,18 +120,33 @@ static int64_t take_number(struct cursor *cursor)
     while (cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9' &&
            cursor->at - start < REDIS_MOMENT_DIGITS)
         number = number * 10 + (*cursor->at++ - '0');
-    cursor->ok = cursor->ok && cursor->at > start && cursor->at < cursor->end && *cursor->at == ' ';
+    cursor->ok = cursor->ok && cursor->at < cursor->end && *cursor->at == ' ';
     cursor->at += cursor->at < cursor->end;
     return number;
+}
+
+/* The same, and there is a digit. */
+static int64_t take_number(struct cursor *cursor)
+{
+    cursor->ok = cursor->ok && cursor->at < cursor->end && *cursor->at != ' ';
+    return take_optional(cursor);
+}
+
+static int as_int(struct cursor *cursor, int64_t number, int max)
+{
+    cursor->ok = cursor->ok && number <= max;
+    return cursor->ok ? (int)number : 0;
 }
 
 /* The same, no more than `max`. */
 static int take_int(struct cursor *cursor, int max)
 {
-    int64_t number = take_number(cursor);
+    return as_int(cursor, take_number(cursor), max);
+}
 
-    cursor->ok = cursor->ok && number <= max;
-    return cursor->ok ? (int)number : 0;
+static int take_count(struct cursor *cursor)
+{
+    return as_int(cursor, take_optional(cursor), INT_MAX);
 }
 
 /* The same with a sign before it, perhaps. */
@@ -158,18 +182,20 @@ bool redis_record_job(const redisReply *text, struct arena *arena, struct job *j
     job->ref = take_number(&cursor);
     job->priority = take_int(&cursor, JOB_PRIORITY_MAX);
     job->due = take_number(&cursor);
-    job->run_at = take_number(&cursor);
-    job->timeout = take_number(&cursor);
-    job->max_attempts = take_int(&cursor, INT_MAX);
-    job->max_stalls = take_int(&cursor, INT_MAX);
-    job->attempts = take_int(&cursor, INT_MAX);
-    job->stalls = take_int(&cursor, INT_MAX);
-    job->executions = take_number(&cursor);
-    job->created_at = take_number(&cursor);
-    job_flags_unpack(take_int(&cursor, INT_MAX), job);
-    job->encoding = take_number(&cursor) == JOB_RAW ? JOB_RAW : JOB_JSON;
-    int64_t type = take_number(&cursor), key = take_number(&cursor),
-            idempotency_key = take_number(&cursor);
+    job->run_at = take_optional(&cursor);
+    job->timeout = take_optional(&cursor);
+    job->max_attempts = take_count(&cursor);
+    job->max_stalls = take_count(&cursor);
+    job->attempts = take_count(&cursor);
+    job->stalls = take_count(&cursor);
+    job->executions = take_optional(&cursor);
+    job->created_at = take_optional(&cursor);
+    if (job->created_at == 0)
+        job->created_at = job->due;
+    job_flags_unpack(take_count(&cursor), job);
+    job->encoding = take_optional(&cursor) == JOB_RAW ? JOB_RAW : JOB_JSON;
+    int64_t type = take_optional(&cursor), key = take_optional(&cursor),
+            idempotency_key = take_optional(&cursor);
     job->type = take_text(&cursor, type, arena);
     job->key = take_text(&cursor, key, arena);
     job->idempotency_key = take_text(&cursor, idempotency_key, arena);

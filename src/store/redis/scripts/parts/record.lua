@@ -9,12 +9,15 @@
 --          ENDED_AT HAS_RUN WORKER STARTED_AT WALL USER SYSTEM MAX_RSS_KB EXIT_CODE
 --          CANCEL_REQUESTED_AT MERGED_INTO POOL
 --
+-- Of a job's numbers those after DUE are left out when they are 0, and CREATED_AT also when it is DUE.
+--
 -- MODE is p for plain jobs (no key, never ran, nothing counted) and t for all others; P and T have
 -- their payload in a hash of its own, because it is long. A lease has the mode of a plain job until there are
 -- traces of its execution; all others have t. What is absent is 0 or empty.
 
-local JOB = '^(%a) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d) (%d+)'
-    .. ' (%d+) (%d+) ()'
+local JOB = '^(%a) (%d+) (%d) (%d+) (%d*) (%d*) (%d*) (%d*) (%d*) (%d*) (%d*) (%d*) (%d*) (%d?) (%d*)'
+    .. ' (%d*) (%d*) ()'
+local OPTIONAL = {'run_at', 'timeout', 'max_attempts', 'max_stalls', 'attempts', 'stalls', 'executions', 'flags', 'encoding'}
 local LEASE = '^(%d+) (%d+) (%d+) (%d+) (%d+) (.*)$'
 local END = '^ (%-?%d+) (%d+) (%d+) (%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+) (%-?%d+) (%-?%d+)'
     .. ' (%d+) ([^ ]*) (.*)$'
@@ -36,12 +39,19 @@ local function job_parse(id, record)
     mode, j.seq, j.priority, j.due, j.run_at, j.timeout, j.max_attempts, j.max_stalls, j.attempts,
         j.stalls, j.executions, j.created_at, j.flags, j.encoding, type_length, key_length,
         idempotency_length, at = match(record, JOB)
-    if not mode or at + type_length + key_length + idempotency_length - 1 > #record then
+    if not mode then
         return broken_job(id, record)
     end
-    local key_at = at + type_length
-    local idempotency_at = key_at + key_length
-    local payload_at = idempotency_at + idempotency_length
+    local key_at = at + (tonumber(type_length) or 0)
+    local idempotency_at = key_at + (tonumber(key_length) or 0)
+    local payload_at = idempotency_at + (tonumber(idempotency_length) or 0)
+    if payload_at - 1 > #record then
+        return broken_job(id, record)
+    end
+    for _, name in ipairs(OPTIONAL) do
+        j[name] = j[name] ~= '' and j[name] or '0'
+    end
+    j.created_at = j.created_at ~= '' and j.created_at or j.due
     j.outside = mode == 'P' or mode == 'T'
     j.type = sub(record, at, key_at - 1)
     j.key = sub(record, key_at, idempotency_at - 1)
@@ -56,10 +66,13 @@ local function job_pack(j)
     if j.outside then
         mode = string.upper(mode)
     end
-    return table.concat({mode, j.seq, j.priority, j.due, j.run_at, j.timeout, j.max_attempts,
-        j.max_stalls, j.attempts, j.stalls, j.executions, j.created_at, j.flags, j.encoding,
-        #j.type, #j.key, #j.idempotency_key, ''}, ' ') .. j.type .. j.key .. j.idempotency_key
-        .. j.payload
+    local fields = {mode, j.seq, j.priority, j.due, j.run_at, j.timeout, j.max_attempts, j.max_stalls, j.attempts,
+        j.stalls, j.executions, j.created_at ~= j.due and j.created_at or '0', j.flags, j.encoding, #j.type, #j.key,
+        #j.idempotency_key, ''}
+    for i = 5, 17 do
+        fields[i] = tonumber(fields[i]) ~= 0 and fields[i] or ''
+    end
+    return table.concat(fields, ' ') .. j.type .. j.key .. j.idempotency_key .. j.payload
 end
 
 -- A record whose payload lies elsewhere, with it. One whose payload is lost is no mode of ours: X.

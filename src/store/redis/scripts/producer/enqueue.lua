@@ -6,7 +6,7 @@
 -- taskharbor.enqueue() in PostgreSQL; tests/contract/test_doors.c holds them to each other.
 -- parts: base damage record place batch standing ending twins elsewhere arrival json
 
-local LAYOUT = 2 -- that this script writes, as NEWEST in src/store/redis/schema.c
+local LAYOUT = 3 -- that this script writes, as NEWEST in src/store/redis/schema.c
 local INSIDE = 1024 -- longer payloads have a hash of their own
 local FLAGS = {always = 0, never = 8, if_earlier = 16, if_later = 24}
 local BOOLEANS = {['true'] = 1, ['false'] = 0}
@@ -166,8 +166,8 @@ local function body_of(now, outside)
     local flags = BOOLEANS[said.update_payload] + 2 * BOOLEANS[said.update_retry] + 4 * BOOLEANS[said.reset_counts]
         + FLAGS[said.update_run_at]
     return table.concat({said.priority, said.run_at ~= '0' and said.run_at or now, said.run_at,
-        said.timeout, said.max_attempts, said.max_stalls, '0', '0', '0', now,
-        said.key and text_of(flags) or '0', said.encoding == 'raw' and '1' or '0', #said.type, #(said.key or ''),
+        said.timeout, said.max_attempts, said.max_stalls, '', '', '', now,
+        said.key and text_of(flags) or '', said.encoding == 'raw' and '1' or '0', #said.type, #(said.key or ''),
         #said.idempotency_key, ''}, ' ') .. said.type .. (said.key or '') .. said.idempotency_key
         .. (outside and '' or said.payload)
 end
