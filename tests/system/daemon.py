@@ -42,10 +42,19 @@ def title(pid):
     return read_proc(pid, "cmdline").rstrip(b"\0").replace(b"\0", b" ").decode(errors="replace")
 
 
+def state_of(pid):
+    """As ps shows it: T is stopped, Z waits to be reaped; nothing if the process is gone."""
+    stat = read_proc(pid, "stat")
+    return stat.rsplit(b")", 1)[1].split()[0] if stat else b""
+
+
 def is_alive(pid):
     """Whether it runs: what is only waiting to be reaped does not."""
-    stat = read_proc(pid, "stat")
-    return stat != b"" and stat.rsplit(b")", 1)[1].split()[0] not in (b"Z", b"X")
+    return state_of(pid) not in (b"", b"Z", b"X")
+
+
+def is_stopped(pid):
+    return state_of(pid) == b"T"
 
 
 def pids():
