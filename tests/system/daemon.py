@@ -17,16 +17,18 @@ THD = os.environ.get("THD", "thd")
 
 def wait_for(condition, what, deadline=DEADLINE):
     """Waits until the condition holds, and returns what it returned. It looks again after a tenth of the time that it
-    has waited for: a condition may be a whole run of thctl, and others need the machine meanwhile."""
+    has waited for, and never more than half of the time: a condition may be a whole run of thctl, and others need the
+    machine meanwhile."""
     start = time.monotonic()
     while True:
+        asked = time.monotonic()
         value = condition()
         if value:
             return value
-        waited = time.monotonic() - start
-        if waited > deadline:
+        now = time.monotonic()
+        if now - start > deadline:
             raise AssertionError(f"waited in vain for {what() if callable(what) else what}")
-        time.sleep(max(0.005, waited / 10))
+        time.sleep(max(0.005, now - asked, (now - start) / 10))
 
 
 def read_proc(pid, name):
