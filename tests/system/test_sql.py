@@ -12,6 +12,17 @@ from servers import DEADLINE, POSTGRES_BIN, VERSION, Postgres, servers_folder
 THD = os.environ.get("THD", "build/dev/thd")
 THCTL = os.environ.get("THCTL", "build/dev/thctl")
 
+# For a session beside the one that calls wait_for().
+ONCE_SOMEBODY_WAITS = """
+DO $$
+BEGIN
+    WHILE NOT EXISTS (SELECT FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid()
+            AND query LIKE '%wait_for(%') LOOP
+        PERFORM pg_sleep(0.01), pg_stat_clear_snapshot();
+    END LOOP;
+END $$;
+"""
+
 shared = {}
 
 
@@ -225,13 +236,13 @@ class Acting(SqlCase):
     def test_wait_for_sees_the_commit_of_another_session(self):
         job = self.enqueue()
         with self.postgres.session() as other:
-            other(f"SELECT pg_sleep(0.2); SELECT taskharbor.cancel('{job}');")
+            other(f"{ONCE_SOMEBODY_WAITS} SELECT taskharbor.cancel('{job}');")
             self.assertEqual(self.sql(f"SELECT taskharbor.wait_for('{job}', '60s')"), "cancelled")
 
     def test_wait_for_sees_it_in_an_open_transaction_that_is_read_committed(self):
         job = self.enqueue()
         with self.postgres.session() as other:
-            other(f"SELECT pg_sleep(0.2); SELECT taskharbor.cancel('{job}');")
+            other(f"{ONCE_SOMEBODY_WAITS} SELECT taskharbor.cancel('{job}');")
             answer = self.sql(f"BEGIN; SELECT count(*) FROM taskharbor.jobs; SELECT taskharbor.wait_for('{job}', '60s')")
         self.assertEqual(answer.split("\n")[-1], "cancelled")
 
