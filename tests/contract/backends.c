@@ -115,7 +115,7 @@ static void postgres_clean_up(const char *root)
 }
 
 /* Each store has a prefix of its own on one server, or on one cluster. */
-#define REDIS         "TH_REDIS"
+#define REDIS         "TH_REDIS_CONTRACT"
 #define REDIS_TLS     "TH_REDIS_TLS"
 #define REDIS_CLUSTER "TH_REDIS_CLUSTER"
 #define REDIS_QUEUES  30

@@ -17,16 +17,18 @@ THD = os.environ.get("THD", "thd")
 
 def wait_for(condition, what, deadline=DEADLINE):
     """Waits until the condition holds, and returns what it returned. It looks again after a tenth of the time that it
-    has waited for: a condition may be a whole run of thctl, and others need the machine meanwhile."""
+    has waited for, and never more than half of the time: a condition may be a whole run of thctl, and others need the
+    machine meanwhile."""
     start = time.monotonic()
     while True:
+        asked = time.monotonic()
         value = condition()
         if value:
             return value
-        waited = time.monotonic() - start
-        if waited > deadline:
+        now = time.monotonic()
+        if now - start > deadline:
             raise AssertionError(f"waited in vain for {what() if callable(what) else what}")
-        time.sleep(max(0.005, waited / 10))
+        time.sleep(max(0.005, now - asked, (now - start) / 10))
 
 
 def read_proc(pid, name):
@@ -42,10 +44,19 @@ def title(pid):
     return read_proc(pid, "cmdline").rstrip(b"\0").replace(b"\0", b" ").decode(errors="replace")
 
 
+def state_of(pid):
+    """As ps shows it: T is stopped, Z waits to be reaped; nothing if the process is gone."""
+    stat = read_proc(pid, "stat")
+    return stat.rsplit(b")", 1)[1].split()[0] if stat else b""
+
+
 def is_alive(pid):
     """Whether it runs: what is only waiting to be reaped does not."""
-    stat = read_proc(pid, "stat")
-    return stat != b"" and stat.rsplit(b")", 1)[1].split()[0] not in (b"Z", b"X")
+    return state_of(pid) not in (b"", b"Z", b"X")
+
+
+def is_stopped(pid):
+    return state_of(pid) == b"T"
 
 
 def pids():

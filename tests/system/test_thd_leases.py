@@ -5,7 +5,7 @@ import os
 import time
 from signal import SIGCONT, SIGSTOP
 
-from daemon import descendants, title, wait_for
+from daemon import children, descendants, is_alive, is_stopped, title, wait_for
 from plugins import plugin
 from running import RunningCase
 
@@ -34,11 +34,18 @@ class LostLeases(RunningCase):
         return self.read("marks").split("\n")[:-1]
 
     def stop_tree(self, pool):
-        tree = [pool.pid, *descendants(pool.pid)]
-        for pid in tree:
-            os.kill(pid, SIGSTOP)
+        tree = self.stop_from(pool.pid)
         self.addCleanup(self.continue_all, tree)
         return tree
+
+    def stop_from(self, pid):
+        """Parents first: who is stopped makes no more children. Some of them live for a few milliseconds only."""
+        try:
+            os.kill(pid, SIGSTOP)
+        except ProcessLookupError:
+            return []
+        wait_for(lambda: is_stopped(pid) or not is_alive(pid), "a process to stop")
+        return [pid, *(each for child in children(pid) for each in self.stop_from(child))]
 
     def continue_all(self, tree):
         for pid in tree:
@@ -86,8 +93,8 @@ class LostLeases(RunningCase):
         job_id = self.enqueue("stubborn")
         wait_for(lambda: "1 start" in self.marks(), "the first run")
         [worker] = [pid for pid in pool.processes().values() if descendants(pid)]
-        run = [worker, *descendants(worker)]
         tree = self.stop_tree(pool)
+        run = [worker, *descendants(worker)]
         self.wait_for_expiry(2)
         self.continue_all(pid for pid in tree if pid not in run)
         pool.wait_event("job_stalled", job=job_id)

@@ -5,7 +5,7 @@ import os
 import signal
 import unittest
 
-from daemon import children, is_alive, living_in, read_proc, title, wait_for
+from daemon import children, is_alive, is_stopped, living_in, read_proc, title, wait_for
 from gate import GateCase
 
 SERVICES = ["dispatcher", "heartbeater", "scheduler", "retrier", "reaper"]
@@ -15,10 +15,6 @@ SECRET = "vault-of-hearts"  # in the backend's URL alone
 
 def kill(pid):
     os.kill(pid, signal.SIGKILL)
-
-
-def is_stopped(pid):
-    return read_proc(pid, "stat").rsplit(b")", 1)[1].split()[0] == b"T"
 
 
 def open_files(pid):
