@@ -257,8 +257,7 @@ class Acting(SqlCase):
 
 # What a role must not do, as SQL and as thctl.
 ACTS = ("SELECT taskharbor.cancel(gen_random_uuid())", "SELECT taskharbor.retry(gen_random_uuid())",
-        f"SELECT taskharbor.cancel_jobs_v{VERSION}('{{}}', 1)", f"SELECT taskharbor.requeue_v{VERSION}('{{}}', 1, 1)",
-        f"SELECT taskharbor.remove_v{VERSION}('{{}}')", f"SELECT taskharbor.ring_v{VERSION}()",
+        f"SELECT taskharbor.repair_v{VERSION}('cancel', '{{}}', 1, 1)", f"SELECT taskharbor.ring_v{VERSION}()",
         f"SELECT taskharbor.set_paused_v{VERSION}('default', 1, 'me')", "SELECT taskharbor.grant_roles()",
         f"SELECT taskharbor.enqueue_items_v{VERSION}('[]', 1)", f"SELECT taskharbor.produce_v{VERSION}(NULL, 1, 1)",
         f"SELECT taskharbor.enqueue_one_v{VERSION}(NULL, 1)", f"SELECT taskharbor.lock_class_v{VERSION}(1)",
