@@ -112,7 +112,7 @@ class Versions(SqlCase):
         self.assertEqual(self.sql(f"SELECT taskharbor.wait_for('{job}')"), "done")
         self.assertEqual(self.thctl("migrate"), f"schema is at version {NEWER} (nothing to do)")
         self.assertEqual(self.definition("retry(uuid)"), before)
-        self.assertIn(f"requeue_v{NEWER}(", before)
+        self.assertIn(f"repair_v{NEWER}(", before)
 
     def test_a_pool_that_may_not_migrate_says_what_is_missing(self):
         self.play_made_by_newer()
@@ -132,7 +132,7 @@ class Versions(SqlCase):
                  f"DROP FUNCTION taskharbor.requeue_one_v{VERSION}(taskharbor.standing_v{VERSION}, bigint, bigint);"
                  f"CREATE OR REPLACE FUNCTION taskharbor.pick_share_v{VERSION}(queue_id_ int, share int, max_ bigint, types_ text[],"
                  " may_look boolean, use_segments boolean, segment_shares int[], segment_priorities int[], segment_dues bigint[],"
-                 f" segment_seqs bigint[], segment_ends int[], OUT all_ taskharbor.picked_v{VERSION}, OUT looked boolean)"
+                 f" segment_seqs bigint[], segment_ends int[], OUT all_ taskharbor.picked_v{VERSION}, OUT looked bigint)"
                  " LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'mine'; END $$")
         self.thctl("migrate")
         self.pool()
