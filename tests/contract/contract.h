@@ -45,6 +45,7 @@ Suite *file_suite(void);
 Suite *links_suite(void);
 Suite *damage_suite(void);
 Suite *redis_batch_suite(void);
+Suite *redis_pages_suite(void);
 Suite *model_suite(void);
 Suite *producers_suite(void);
 Suite *races_suite(void);

@@ -31,7 +31,7 @@ static suite_maker *const suites[] = {
     run_now_suite,  dead_suite,       aside_suite,       blocked_suite,     cancel_suite,
     admin_suite,    states_suite,     vectors_suite,     held_suite,        damage_suite,
     failures_suite, doors_suite,      bring_back_suite,  list_suite,        pages_suite,
-    batch_suite,    batch_told_suite, redis_batch_suite,
+    batch_suite,    batch_told_suite, redis_batch_suite, redis_pages_suite,
 };
 
 /* What a way in for producers has to pass: A1, A2 and A9. */

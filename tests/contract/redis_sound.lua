@@ -5,6 +5,7 @@ local base = KEYS[1]
 local SETS = {scheduled = '0', ready = '1', blocked = '2', retry = '4', done = '5', dead = '6',
     cancelled = '7'}
 local HEAD = '^(%a) (%d+) (%d) (%d+) %d* %d* %d* %d* (%d*) (%d*) (%d*) %d* %d* %d? (%d+) (%d*) (%d*) ()'
+local PAGE, WIDTH = 14, {ready = 71, ids = 36}
 
 local function pad(digits, width)
     return string.rep('0', width - #digits) .. digits
@@ -17,6 +18,25 @@ local function all(key)
         count = count + 1
     end
     return map, count
+end
+
+-- The members of a sorted set, and of its pages; or nothing and the rule that these break.
+local function members_of(set)
+    local members, last = redis.call('ZRANGE', base .. set, 0, -1), ''
+    for _, page in ipairs(WIDTH[set] and redis.call('ZRANGE', base .. set .. '_pages', 0, -1) or {}) do
+        if #page ~= PAGE * WIDTH[set] then
+            return nil, 'a page is full'
+        end
+        for at = 1, #page, WIDTH[set] do
+            local member = string.sub(page, at, at + WIDTH[set] - 1)
+            if member <= last then
+                return nil, 'pages are in order, each in itself and one after the other'
+            end
+            last = member
+            members[#members + 1] = member
+        end
+    end
+    return members
 end
 
 local jobs, job_count = all('job')
@@ -52,7 +72,11 @@ for id in pairs(payloads) do
 end
 
 for set, number in pairs(SETS) do
-    for _, member in ipairs(redis.call('ZRANGE', base .. set, 0, -1)) do
+    local members, broken = members_of(set)
+    if not members then
+        return broken
+    end
+    for _, member in ipairs(members) do
         local id = member
         if set == 'ready' then
             id = string.sub(member, 36)
@@ -175,16 +199,21 @@ for id in pairs(ends) do
         return 'an end has an ended job'
     end
 end
+local ids, broken = members_of('ids')
+local listed = {}
+for _, id in ipairs(ids or {}) do
+    listed[id] = true
+end
 for id in pairs(jobs) do
     if not state[id] then
         return 'a job is in some state'
     end
-    if not redis.call('ZSCORE', base .. 'ids', id) then
+    if ids and not listed[id] then
         return 'a job is listed'
     end
 end
-if redis.call('ZCARD', base .. 'ids') ~= job_count then
-    return 'a listed id has a job'
+if not ids or #ids ~= job_count then
+    return broken or 'a listed id has a job'
 end
 
 for id, j in pairs(parsed) do

@@ -41,7 +41,7 @@ static void add_end(struct raw_loop *loop, size_t i, const char *now)
     for (int k = 0; k < 4; k++)
         end[18 + k] = (char)(i >> (24 - 8 * k));
     int length = snprintf(end + 22, END_SIZE - 22,
-                          " 0 1 0 0 %s 1 1 %s 1000 500 300 2000 -1 0 - bench", now + 2, now + 2);
+                          " 0 1 0 0 %s 2 1 %s 1000 500 300 2000 -1 0 - bench", now + 2, now + 2);
     bare_words_add(&loop->words, end, 22 + (size_t)length);
 }
 

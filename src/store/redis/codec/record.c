@@ -84,7 +84,7 @@ void redis_record_plain_end(struct buffer *out, const struct settlement *settlem
     buffer_add(out, settlement->token.bytes, sizeof settlement->token.bytes);
     buffer_text(out, " 0 1 0 0 ");
     redis_word_number(out, now);
-    buffer_text(out, "1 ");
+    buffer_text(out, "2 ");
     redis_word_number(out, run->worker);
     redis_word_number(out, run->started_at);
     redis_word_number(out, run->wall);
@@ -224,7 +224,7 @@ bool redis_record_lease(const redisReply *text, struct arena *arena, struct job 
 
 static void take_last_run(struct cursor *cursor, struct job *job, struct job_run *run)
 {
-    bool has_run = take_number(cursor) == 1;
+    bool has_run = take_number(cursor) != 0;
 
     job->worker = take_int(cursor, INT_MAX);
     job->started_at = take_number(cursor);

@@ -17,6 +17,7 @@
 #include "store/redis/parts/queues.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,16 +66,18 @@ void redis_enqueue_words(struct redis_command *command, size_t queue_number, con
                          usec_t now)
 {
     CLEANUP(buffer_done) struct buffer body = BUFFER(WORD_MAX);
-    bool outside = redis_record_is_outside(job);
-    char how[REDIS_HOW_SIZE];
+    char how[REDIS_HOW_SIZE], head[REDIS_HOW_SIZE + 24];
 
+    redis_record_how(job, how);
     redis_record_body(&body, job, now);
-    redis_command_int(command, (int64_t)queue_number);
-    redis_command_text(command, redis_record_how(job, how));
+    snprintf(head, sizeof head, "%s%zu", how, queue_number);
+    redis_command_text(command, head);
     redis_command_uuid(command, &job->id);
     redis_command_bytes(command, body.data, body.length);
-    redis_command_bytes(command, job->payload.data, outside ? job->payload.length : 0);
-    redis_command_int(command, job->idempotency_key ? job->idempotency_expires : 0);
+    if (redis_record_is_outside(job))
+        redis_command_bytes(command, job->payload.data, job->payload.length);
+    if (how[1] == 'k')
+        redis_command_int(command, job->idempotency_key ? job->idempotency_expires : 0);
     command->words.failed = command->words.failed || body.failed;
 }
 
@@ -122,19 +125,40 @@ static bool ask_cluster(struct redis *redis, struct redis_batch *batch, const st
 
 /* ---- hearing ---- */
 
-/* "1": new, and its state. "e1..." and "u1...": another job, its state and its id. */
-static bool read_answer(const redisReply *answer, const struct job *job,
+/* What one command answered, as far as it was read. */
+struct answers {
+    const redisReply *reply;
+    size_t jobs, others;
+};
+
+/* "1...": the job that is there, its state and its id. */
+static bool read_other(const redisReply *other, struct enqueued *enqueued, struct error *err)
+{
+    if (other->type != REDIS_REPLY_STRING || other->len != UUID_TEXT_SIZE ||
+        !uuid_parse(other->str + 1, &enqueued->id))
+        return error_set(err, TH_E_INTERNAL, "redis: enqueue answered no job");
+    enqueued->state = (enum job_state)(other->str[0] - '0');
+    return true;
+}
+
+static bool read_answer(struct answers *answers, const struct job *job,
                         struct enqueued *enqueued_out, struct error *err)
 {
-    const char *text = answer->type == REDIS_REPLY_STRING ? answer->str : "";
-    bool is_new = answer->len == 1;
+    const redisReply *reply = answers->reply;
 
+    if (reply->elements < 2 || answers->jobs >= reply->element[1]->len)
+        return error_set(err, TH_E_INTERNAL, "redis: enqueue answered too little");
+    const char answer = reply->element[1]->str[answers->jobs++];
     *enqueued_out =
-        (struct enqueued){.id = job->id, .existed = text[0] == 'e', .updated = text[0] == 'u'};
-    if (!is_new && (answer->len != UUID_TEXT_SIZE + 1 || !uuid_parse(text + 2, &enqueued_out->id)))
-        return error_set(err, TH_E_INTERNAL, "redis: enqueue answered '%s'", text);
-    enqueued_out->state = (enum job_state)((is_new ? text[0] : text[1]) - '0');
-    return true;
+        (struct enqueued){.id = job->id, .existed = answer == 'e', .updated = answer == 'u'};
+    if (!enqueued_out->existed && !enqueued_out->updated) {
+        enqueued_out->state = (enum job_state)(answer - '0');
+        return true;
+    }
+    const size_t other = 2 + answers->others++;
+    if (other >= reply->elements)
+        return error_set(err, TH_E_INTERNAL, "redis: enqueue answered too little");
+    return read_other(reply->element[other], enqueued_out, err);
 }
 
 bool redis_enqueue_conflict(const redisReply *answer, const struct job *job, struct error *err)
@@ -175,16 +199,15 @@ static bool read_answers(const struct redis_batch *batch, const struct queue_tab
                          const struct job *jobs, size_t count, bool is_cluster,
                          struct enqueued *enqueued_out, struct error *err)
 {
-    AUTO_FREE size_t *next = calloc(batch->count, sizeof *next);
+    AUTO_FREE struct answers *answers = calloc(batch->count, sizeof *answers);
 
-    if (!next)
+    if (!answers)
         return error_no_memory(err);
+    for (size_t i = 0; i < batch->count; i++)
+        answers[i].reply = batch->items[i].reply;
     for (size_t i = 0; i < count; i++) {
         size_t command = is_cluster ? table->numbers[i] : 0;
-        const redisReply *reply = batch->items[command].reply;
-        if (++next[command] >= reply->elements)
-            return error_set(err, TH_E_INTERNAL, "redis: enqueue answered too little");
-        if (!read_answer(reply->element[next[command]], &jobs[i], &enqueued_out[i], err))
+        if (!read_answer(&answers[command], &jobs[i], &enqueued_out[i], err))
             return false;
     }
     return true;

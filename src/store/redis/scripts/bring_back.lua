@@ -3,7 +3,7 @@
 --
 -- KEYS: base and state of the queue. ARGV: why, type, a moment at or before which they were set aside or nothing
 -- for the first in line, how many at most. Answers how many.
--- parts: base damage place
+-- parts: base damage pages place
 
 local q = queue_of(KEYS[1])
 local kind, before, limit = ARGV[1] .. ARGV[2] .. ' ', ARGV[3], tonumber(ARGV[4])

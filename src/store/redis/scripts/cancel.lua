@@ -2,7 +2,7 @@
 -- A waiting job is cancelled; a running one is asked to stop.
 --
 -- KEYS: base and state of the queue. ARGV: now, ids. Answers a verdict for each.
--- parts: base damage record place batch standing ending twins
+-- parts: base damage record pages place batch standing ending twins
 
 local q = queue_of(KEYS[1])
 local now = ARGV[1]

@@ -3,34 +3,31 @@
 --
 -- KEYS: base and state of each queue, which in a cluster is one.
 -- ARGV: now; 'check' to look for conflicts only, or nothing; of a cron job the name, the slot, the last slot
--- that is known elsewhere and the latest that can be believed, or four times nothing; then six for each job: number of its queue, how, id, body, payload when it is
--- outside, end of its idempotency record.
--- Answers 'ok' and for each job its state, or 'e' (existed) or 'u' (updated) with state and id; or
--- 'conflict', the number of the job, the state and the type of its twin; or 'late' for a slot.
--- parts: base damage record place batch standing ending twins elsewhere arrival
+-- that is known elsewhere and the latest that can be believed, or four times nothing; then the jobs (parts/simple.lua).
+-- Answers 'ok' and one character for each job: its state, or 'e' (existed) or 'u' (updated); then for each 'e' and 'u' the
+-- state and the id of the job that is there. Or 'conflict', the number of the job, the state and the type of its twin;
+-- or 'late' for a slot.
+-- parts: base damage pages sequence simple record place batch standing ending twins elsewhere arrival
 
-local FIRST, WORDS = 7, 6 -- where the jobs start in ARGV, and how many words each has
-
-local now = ARGV[1]
 local cron, slot, known, horizon = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local queues, arrivals, keyed = {}, {}, false
-
-for i = 1, #KEYS, 2 do
-    queues[#queues + 1] = queue_of(KEYS[i])
-    queues[#queues].added = {}
-end
-for i = FIRST, #ARGV, WORDS do
-    local q = queues[tonumber(ARGV[i])]
-    q.expected = (q.expected or 0) + 1
-    keyed = keyed or sub(ARGV[i + 1], 2, 2) == 'k'
-end
+local arrivals = {}
 
 local function read_arrivals()
-    for i = FIRST, #ARGV, WORDS do
-        arrivals[#arrivals + 1] = {
-            q = queues[tonumber(ARGV[i])], how = ARGV[i + 1], id = ARGV[i + 2], body = ARGV[i + 3],
-            payload = ARGV[i + 4], expires = ARGV[i + 5],
-        }
+    local at = FIRST_JOB
+    while ARGV[at] do
+        local how, number = match(ARGV[at], '^(%a+)(%d+)$')
+        local a = {q = queues[tonumber(number)], how = how, id = ARGV[at + 1], body = ARGV[at + 2], payload = '', expires = '0'}
+        at = at + 3
+        if match(how, '^[PT]') then
+            a.payload = ARGV[at]
+            at = at + 1
+        end
+        if match(how, '^.k') then
+            a.expires = ARGV[at]
+            at = at + 1
+        end
+        a.q.expected = (a.q.expected or 0) + 1
+        arrivals[#arrivals + 1] = a
     end
 end
 
@@ -65,7 +62,7 @@ end
 
 if cron ~= '' then
     local last = call('HGET', queues[1].cron, cron) or '0'
-    if #last > 18 or string.find(last, '%D') then
+    if #last > 18 or find(last, '%D') then
         note_damage(queues[1], 'cron', cron, last)
         last = '0'
     end
@@ -76,91 +73,30 @@ if cron ~= '' then
         return {'late'}
     end
 end
-if keyed then
-    read_arrivals()
-    local i, state, type_there = find_conflict()
-    if i then
-        return {'conflict', i, state, type_there}
-    end
+read_arrivals()
+local conflicting, state, type_there = find_conflict()
+if conflicting then
+    return {'conflict', conflicting, state, type_there}
 end
 if ARGV[2] == 'check' then
     return {'ok'}
 end
 
--- Jobs without keys have nothing to look at but their ids: they are stored in few commands for all of
--- them. What is there already is found first, and what comes twice in the batch on the way.
-local function add_pair(list, first, second)
-    local n = #list
-    list[n + 1], list[n + 2] = first, second
+for _, q in ipairs(queues) do
+    q.added = {}
 end
 
-local function find_stored()
-    for _, q in ipairs(queues) do
-        q.batch, q.stored = {}, {}
-        q.new_jobs, q.new_ids, q.new_payloads, q.new_ready, q.new_scheduled = {}, {}, {}, {}, {}
-    end
-    for i = FIRST, #ARGV, WORDS do
-        local batch = queues[tonumber(ARGV[i])].batch
-        batch[#batch + 1] = ARGV[i + 2]
-    end
-    for _, q in ipairs(queues) do
-        for first = 1, #q.batch, 2000 do
-            local last = math.min(first + 1999, #q.batch)
-            for k, record in ipairs(call('HMGET', q.job, unpack(q.batch, first, last))) do
-                q.stored[q.batch[first + k - 1]] = record
-            end
-        end
-    end
-end
-
-local function add_simple(q, mode, id, body, payload)
-    local priority, due = match(body, '^(%d) (%d+) ')
-    local seq = next_seq(q)
-    local place = moment(due) .. pad(seq, 16) .. id
-    q.stored[id] = true
-    q.added[#q.added + 1] = id
-    add_pair(q.new_jobs, id, mode .. ' ' .. seq .. ' ' .. body)
-    add_pair(q.new_ids, 0, id)
-    if mode == 'P' or mode == 'T' then
-        add_pair(q.new_payloads, id, payload)
-    end
-    if moment(due) > now then
-        add_pair(q.new_scheduled, 0, place .. priority)
-        q.rings = q.rings or is_due_soon(due, now)
-        return SCHEDULED
-    end
-    add_pair(q.new_ready, 0, priority .. place)
-    q.rings = true
-    return READY
-end
-
-local function store_simple(answers)
-    local doubles = {}
-    for i = FIRST, #ARGV, WORDS do
-        local q, id = queues[tonumber(ARGV[i])], ARGV[i + 2]
-        if q.stored[id] then
-            doubles[#answers + 1] = q
-            answers[#answers + 1] = id
-        else
-            answers[#answers + 1] = add_simple(q, sub(ARGV[i + 1], 1, 1), id, ARGV[i + 3], ARGV[i + 4])
-        end
-    end
-    for _, q in ipairs(queues) do
-        each_2000('HSET', q.job, q.new_jobs)
-        each_2000('HSET', q.payload, q.new_payloads)
-        each_2000('ZADD', q.ids, q.new_ids)
-        each_2000('ZADD', q.ready, q.new_ready)
-        each_2000('ZADD', q.scheduled, q.new_scheduled)
-    end
-    for i, q in pairs(doubles) do
-        answers[i] = answer_existing(q, answers[i])
-    end
-end
-
-local function store_keyed(answers)
+local function store_all()
+    local states, answer = {}, {'ok', ''}
     for _, a in ipairs(arrivals) do
-        answers[#answers + 1] = arrive(a.q, a, now)
+        local arrived = arrive(a.q, a, now)
+        states[#states + 1] = sub(arrived, 1, 1)
+        if #arrived > 1 then
+            answer[#answer + 1] = sub(arrived, 2)
+        end
     end
+    answer[2] = table.concat(states)
+    return answer
 end
 
 local function take_back_place(q, id)
@@ -176,19 +112,15 @@ local function take_back()
         for _, id in ipairs(q.added) do
             pcall(take_back_place, q, id)
             redis.pcall('HDEL', q.job, id)
-            redis.pcall('ZREM', q.ids, id)
+            pcall(pages.remove, q, 'ids', {id})
         end
     end
 end
 
-local answers = {'ok'}
-if not keyed then
-    find_stored()
-end
-local stored, failure = pcall(keyed and store_keyed or store_simple, answers)
+local stored, answer = pcall(store_all)
 if not stored then
     take_back()
-    return failed(failure)
+    return failed(answer)
 end
 for _, q in ipairs(queues) do
     if q.rings then
@@ -198,4 +130,4 @@ end
 if cron ~= '' then
     call('HSET', queues[1].cron, cron, slot)
 end
-return answers
+return answer

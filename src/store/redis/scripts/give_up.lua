@@ -3,7 +3,7 @@
 --
 -- KEYS: base and state of the queue. ARGV: now, why, type, the moment at or before which they were set aside, how
 -- many at most, the reason, and what is said where nobody has said more. Answers how many.
--- parts: base damage record place batch standing ending twins
+-- parts: base damage record pages place batch standing ending twins
 
 local q = queue_of(KEYS[1])
 local now, kind, before, limit = ARGV[1], ARGV[2] .. ARGV[3] .. ' ', ARGV[4], ARGV[5]

@@ -5,7 +5,7 @@
 -- leases, six for each: id, token, worker or 0, percent or -1, text, output. Text and output begin with '=' when they are there.
 -- Answers one character for each: its verdict, or when it was extended 'k' if it is asked to cancel, 'w' if
 -- somebody watches it, 'b' if both.
--- parts: base damage record place batch standing expiry
+-- parts: base damage record pages place batch standing expiry
 
 local q = queue_of(KEYS[1])
 local now, over, expires = ARGV[1], over_at(ARGV[1], ARGV[2]), ARGV[3]

@@ -6,7 +6,7 @@
 
 local q = queue_of(KEYS[1])
 
-for _, set in ipairs({'scheduled', 'ready', 'aside_due', 'blocked', 'retry', 'done', 'dead', 'cancelled'}) do
+for _, set in ipairs({'scheduled', 'ready', 'ready_pages', 'aside_due', 'blocked', 'retry', 'done', 'dead', 'cancelled'}) do
     if call('ZCARD', q[set]) > 0 then
         return CONFLICT
     end

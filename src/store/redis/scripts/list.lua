@@ -10,7 +10,7 @@
 -- of the error, each with '=' before it, or nothing.
 -- Answers the position up to which it has looked, or nothing when that was all; how many it has looked at; then the
 -- positions of those that fit.
--- parts: base record place batch
+-- parts: base record pages page_order place batch
 
 local PAGE = 500
 local NO_SEQ = string.rep('0', 16)
@@ -25,7 +25,7 @@ local is_picky = type_wanted ~= '' or key_wanted ~= '' or error_wanted ~= ''
 -- ---- where they are: each source answers the next positions, in order, behind `behind` ----
 
 -- Members that sort as text; `front` is what they have before the position, `cut` takes the position out of one.
-local function from_text(set, front, cut)
+local function from_text(name, front, cut)
     return function(after, count)
         local from, to = '[' .. front .. low, high ~= '' and '(' .. front .. high or '(' .. front .. '~'
         if after and is_upward then
@@ -34,10 +34,12 @@ local function from_text(set, front, cut)
             to = '(' .. front .. after
         end
         local members
-        if is_upward then
-            members = call('ZRANGEBYLEX', set, from, to, 'LIMIT', 0, count)
+        if pages.WIDTH[name] then
+            members = pages.range(q, name, from, to, count, is_upward)
+        elseif is_upward then
+            members = call('ZRANGEBYLEX', q[name], from, to, 'LIMIT', 0, count)
         else
-            members = call('ZREVRANGEBYLEX', set, to, from, 'LIMIT', 0, count)
+            members = call('ZREVRANGEBYLEX', q[name], to, from, 'LIMIT', 0, count)
         end
         local places = {}
         for i, member in ipairs(members) do
@@ -50,7 +52,7 @@ end
 local function from_ids()
     local skip = #NO_TIME + 1
     low, high = sub(low, skip), sub(high, skip)
-    local source = from_text(q.ids, '', function(member) return NO_TIME .. member end)
+    local source = from_text('ids', '', function(member) return NO_TIME .. member end)
     return function(after, count)
         return source(after and sub(after, skip), count)
     end
@@ -136,13 +138,13 @@ local function sources()
     elseif state >= DONE then
         return {from_ended(q[SET_OF[state]])}
     elseif state ~= READY then
-        return {from_text(q[SET_OF[state]], '', function(member) return sub(member, 1, 70) end)}
+        return {from_text(SET_OF[state], '', function(member) return sub(member, 1, 70) end)}
     end
     local each = {}
     for priority = 0, 9 do
-        each[#each + 1] = from_text(q.ready, priority, function(member) return sub(member, 2) end)
+        each[#each + 1] = from_text('ready', priority, function(member) return sub(member, 2) end)
     end
-    each[#each + 1] = from_text(q.aside_due, '', function(member) return sub(member, 1, 70) end)
+    each[#each + 1] = from_text('aside_due', '', function(member) return sub(member, 1, 70) end)
     return each
 end
 
@@ -153,7 +155,7 @@ local function has_error(id)
     local aside = type(record) == 'string' and aside_read(id, record)
     local found = aside and aside.error ~= '' and aside.error
         or redis.pcall('HGET', q.detail .. id, 'last_error')
-    return type(found) == 'string' and string.find(found, sub(error_wanted, 2), 1, true)
+    return type(found) == 'string' and find(found, sub(error_wanted, 2), 1, true)
 end
 
 local function fits(id)

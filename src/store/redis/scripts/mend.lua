@@ -4,7 +4,8 @@
 -- KEYS: of a command that met one: bases of queues, and single keys. Answers the names of those that were moved.
 
 local TYPES = {
-    job = 'hash', payload = 'hash', ids = 'zset', ready = 'zset', scheduled = 'zset', blocked = 'zset',
+    job = 'hash', payload = 'hash', ids = 'zset', ids_pages = 'zset', ready = 'zset',
+    ready_pages = 'zset', scheduled = 'zset', blocked = 'zset',
     aside = 'hash', aside_place = 'zset', aside_age = 'zset', aside_due = 'zset',
     retry = 'zset', lease = 'hash', batch = 'hash', batch_ids = 'hash', ended = 'hash', done = 'zset', dead = 'zset', cancelled = 'zset',
     failed = 'zset', keyed = 'hash', idempotency = 'hash', idempotency_expiry = 'zset',

@@ -2,7 +2,7 @@
 -- Nothing is reserved from a paused queue.
 --
 -- KEYS: base and state of the queue. ARGV: when it was paused (0 resumes), by whom.
--- parts: base place
+-- parts: base
 
 local q = queue_of(KEYS[1])
 

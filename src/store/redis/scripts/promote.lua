@@ -3,7 +3,7 @@
 --
 -- KEYS: base and state of the queue. ARGV: now, scheduled or retry, how many at most. Answers how many were moved
 -- and the due of the next one, or 0.
--- parts: base damage place
+-- parts: base damage pages place
 
 local LAST_SEEN = 10
 
@@ -14,13 +14,12 @@ local ready = {}
 
 for _, member in ipairs(due) do
     if #member == PLACE_LENGTH then
-        ready[#ready + 1] = 0
         ready[#ready + 1] = sub(member, 71) .. sub(member, 1, 70)
     else
         note_damage(q, ARGV[2], member, member)
     end
 end
-each_2000('ZADD', q.ready, ready)
+pages.add(q, 'ready', ready)
 each_2000('ZREM', set, due)
 if #ready > 0 then
     ring(q)

@@ -3,7 +3,7 @@
 --
 -- KEYS: base and state of the queue. ARGV: now, whether that follows this server's clock, how many
 -- at most. Answers how many, and whether there may be more.
--- parts: base damage record place batch standing ending twins leaving expiry reclaim
+-- parts: base damage record pages place batch standing ending twins leaving expiry reclaim
 
 local q = queue_of(KEYS[1])
 local moved, more = reclaim(q, over_at(ARGV[1], ARGV[2]), tonumber(ARGV[3]))

@@ -2,7 +2,7 @@
 -- A dead or cancelled job waits again; counts and errors are cleared.
 --
 -- KEYS: base and state of the queue. ARGV: now, run_at or 0, ids. Answers a verdict for each.
--- parts: base damage record place batch standing ending twins
+-- parts: base damage record pages place batch standing ending twins
 
 local q = queue_of(KEYS[1])
 local now, run_at = ARGV[1], ARGV[2]

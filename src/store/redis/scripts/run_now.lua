@@ -2,7 +2,7 @@
 -- A scheduled or retry job is ready, as if it had been enqueued for now; its counts stay. A ready one stays as it is.
 --
 -- KEYS: base and state of the queue. ARGV: now, ids. Answers a verdict for each.
--- parts: base damage record place batch standing
+-- parts: base damage record pages place batch standing
 
 local q = queue_of(KEYS[1])
 local now = ARGV[1]

@@ -4,7 +4,7 @@
 -- KEYS: base and state of the queue. ARGV: how much ('all', or 'brief' for no payload, runs and output), ids.
 -- Answers eight for each job that is there: id, state, record, lease, end, detail, runs, and of one that is
 -- aside why, since when and the error.
--- parts: base record place batch standing
+-- parts: base record pages place batch standing
 
 local q = queue_of(KEYS[1])
 local all = ARGV[1] == 'all'

@@ -4,7 +4,7 @@
 -- KEYS: base and state of the queue. Answers paused_at, paused_by, spent_until, done_total, failed_total, the
 -- earliest due of its ready jobs, then the number of jobs of each state in the order of their numbers, then how
 -- many of the ready ones are aside for each reason; nothing for a queue that is hidden.
--- parts: base record batch
+-- parts: base record pages page_order batch
 
 local q = queue_of(KEYS[1])
 local state = call('HMGET', q.state, 'paused_at', 'done_total', 'failed_total', 'paused_by', 'spent_until',
@@ -12,7 +12,7 @@ local state = call('HMGET', q.state, 'paused_at', 'done_total', 'failed_total', 
 local oldest = nil
 
 for priority = 0, 9 do
-    local first = call('ZRANGEBYLEX', q.ready, '[' .. priority, '(' .. priority .. '~', 'LIMIT', 0, 1)[1]
+    local first = pages.range(q, 'ready', '[' .. priority, '(' .. priority .. '~', 1, true)[1]
     local due = first and sub(first, 2, 19)
     if due and (not oldest or due < oldest) then
         oldest = due
@@ -26,7 +26,7 @@ end
 local paused = state[1] and (tonumber(state[1]) and state[1] or '1')
 
 local jobs = {
-    call('ZCARD', q.scheduled), call('ZCARD', q.ready) + call('ZCARD', q.aside_due), call('ZCARD', q.blocked),
+    call('ZCARD', q.scheduled), pages.count(q, 'ready') + call('ZCARD', q.aside_due), call('ZCARD', q.blocked),
     call('HLEN', q.lease) + batch.count_open(q), call('ZCARD', q.retry), call('ZCARD', q.done), call('ZCARD', q.dead),
     call('ZCARD', q.cancelled), call('ZLEXCOUNT', q.aside_age, '[1', '(2'),
     call('ZLEXCOUNT', q.aside_age, '[2', '(3'),

@@ -3,7 +3,7 @@
 -- through a part at a time.
 --
 -- KEYS: base and state of the queue. ARGV: now. Answers how many were made ready or scheduled.
--- parts: base damage record place batch standing ending twins
+-- parts: base damage record pages place batch standing ending twins
 
 local LOOK_MOST = 500
 

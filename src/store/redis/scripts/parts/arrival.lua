@@ -4,27 +4,6 @@
 -- 's' for a job without keys or 'k', then maybe 'g' for an id that a producer chose), id, body (the record from the priority on), payload when it is
 -- outside, and when the record of the idempotency key ends.
 
--- Behind all numbers that there were.
-local function clock_seq()
-    local time = call('TIME')
-    return tonumber(time[1] .. pad(time[2], 6))
-end
-
--- Whoever looks at all queues has to find this one. In a cluster the list may be out of a script's reach: there the
--- client has seen to it, and pools do again and again.
-local function list_queue(q)
-    if not q.is_listed then
-        q.is_listed = true
-        redis.pcall('SADD', q.queues, q.name)
-    end
-end
-
--- The number before the first of so many.
-local function take_seq(q, count)
-    list_queue(q)
-    return count_up(q, 'seq', count, clock_seq) - count
-end
-
 local function next_seq(q)
     if not q.seq then
         q.seq = take_seq(q, q.expected or 1)
@@ -127,6 +106,12 @@ local function add_job(q, j, a, running, now)
     end
     call('ZADD', q.ids, 0, j.id)
     place_arrival(q, j, now)
+    if pages.is_time(tonumber(j.seq) - 1, 1) then
+        pages.join(q, 'ids', j.id)
+        if j.state == READY then
+            pages.join(q, 'ready', member_of(j))
+        end
+    end
     if j.key ~= '' then
         twins_store(q, j.key, j.id, running)
     end

@@ -5,7 +5,7 @@
 -- holds exactly.
 
 local call = redis.call
-local format, sub, match = string.format, string.sub, string.match
+local format, sub, match, find = string.format, string.sub, string.match, string.find
 
 -- States as in src/job/state.h, and the set that holds the jobs of each.
 local SCHEDULED, READY, BLOCKED, RUNNING, RETRY, DONE, DEAD, CANCELLED =
@@ -27,24 +27,24 @@ local OK, NOT_FOUND, NOT_RUNNING, EXPIRED, MISMATCH, CONFLICT = 'o', 'f', 'r', '
 -- job on. While a slot moves from node to node its keys are partly here and partly there, and a script
 -- that found that out half-way would be left half-done. A node that is asked for two keys of such a
 -- slot and has not both answers TRYAGAIN: so a queue stands still while its slot moves.
+--
+-- A key gets its name when it is asked for: no script needs all of them.
 local function queue_of(base)
     local prefix, name = match(base, '^(.-):{(.*)}:$')
-    return {
+    local q = {
         base = base, name = name, bell = prefix .. ':bell', queues = prefix .. ':queues',
-        state = base .. 'state', job = base .. 'job', payload = base .. 'payload', ids = base .. 'ids',
-        ready = base .. 'ready', scheduled = base .. 'scheduled', blocked = base .. 'blocked',
-        retry = base .. 'retry', lease = base .. 'lease', batch = base .. 'batch', batch_ids = base .. 'batch_ids',
+        detail = base .. 'detail:', runs = base .. 'runs:',
         batches = {}, -- those that were read
-        aside = base .. 'aside', aside_place = base .. 'aside_place', aside_age = base .. 'aside_age',
-        aside_due = base .. 'aside_due',
-        ended = base .. 'ended', done = base .. 'done', dead = base .. 'dead',
-        cancelled = base .. 'cancelled', failed = base .. 'failed', keyed = base .. 'keyed',
-        idempotency = base .. 'idempotency', idempotency_expiry = base .. 'idempotency_expiry',
-        idempotency_ids = base .. 'idempotency_ids', cron = base .. 'cron',
-        detail = base .. 'detail:', runs = base .. 'runs:', watch = base .. 'watch',
-        readers = base .. 'readers',
-        damaged = base .. 'damaged', damage_news = base .. 'damage_news',
     }
+    local names = ' state job payload ids ids_pages ready ready_pages scheduled blocked retry lease batch batch_ids'
+        .. ' aside aside_place aside_age aside_due ended done dead cancelled failed keyed idempotency idempotency_expiry'
+        .. ' idempotency_ids cron watch readers damaged damage_news '
+    return setmetatable(q, {__index = function(_, key)
+        if find(names, ' ' .. key .. ' ', 1, true) then
+            q[key] = base .. key
+            return q[key]
+        end
+    end})
 end
 
 local function text_of(number)
@@ -52,7 +52,7 @@ local function text_of(number)
 end
 
 local function pad(digits, width)
-    return string.rep('0', width - #digits) .. digits
+    return sub('000000000000000000', 19 - width + #digits) .. digits
 end
 
 -- A moment as text that sorts: 18 digits reach to the year 9999.
@@ -72,16 +72,29 @@ local function over_at(now, clocked)
 end
 
 local function is_moment(text)
-    return text and #text == 18 and not string.find(text, '%D')
+    return text and #text == 18 and not find(text, '%D')
 end
 
 local function is_id(text)
     return #text == 36 and match(text, '^%x+%-%x+%-%x+%-%x+%-%x+$') ~= nil
 end
 
+-- What looks like an id in a text that is damaged.
+local function ids_in(text)
+    local hex = '%x%x%x%x'
+    return string.gmatch(text, table.concat({hex .. hex, hex, hex, hex, hex .. hex .. hex}, '%-'))
+end
+
 -- One command on any number of arguments. Lua can hand over some 8000 at once.
 local function each_2000(command, key, list)
     for first = 1, #list, 2000 do
         call(command, key, unpack(list, first, math.min(first + 1999, #list)))
+    end
+end
+
+-- Only who sleeps is rung for: `rung` is there from a ring until somebody looks and finds too little.
+local function ring(q)
+    if call('HSETNX', q.state, 'rung', '1') == 1 then
+        call('PUBLISH', q.bell, q.name)
     end
 end

@@ -89,7 +89,7 @@ function batch.search(q, id)
     q.batch_ids_read = q.batch_ids_read or call('HGETALL', q.batch_ids)
     local all = q.batch_ids_read
     for i = 1, #all, 2 do
-        local at = string.find(all[i + 1], id, 1, true)
+        local at = find(all[i + 1], id, 1, true)
         local b = at and at % ID_LENGTH == 1 and batch.load(q, all[i])
         local place = b and (at - 1) / ID_LENGTH + 1
         if place and batch.is_open(b, place) then

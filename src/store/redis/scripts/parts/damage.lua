@@ -32,7 +32,7 @@ local function write_to(q, command, key, ...)
     if type(answer) ~= 'table' or not answer.err then
         return answer
     end
-    if string.find(answer.err, 'WRONGTYPE', 1, true) then
+    if find(answer.err, 'WRONGTYPE', 1, true) then
         set_key_aside(q, key)
     end
     return call(command, key, ...)

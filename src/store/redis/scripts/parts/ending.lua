@@ -31,24 +31,33 @@ local function ending_write(q, j, state, by, run, merged_into, now)
     tell_reader(q, j.id, state)
 end
 
--- Everything but the records of idempotency keys, which have an end of their own.
-local function forget(q, ids)
-    local keys = {}
-    for _, id in ipairs(ids) do
-        keys[#keys + 1] = q.detail .. id
-        keys[#keys + 1] = q.runs .. id
+-- Those that may have left more behind than their records. A plain job that was acked has not: its end says so.
+local function traced_of(q, ids)
+    local traced = {}
+    for first = 1, #ids, 2000 do
+        for i, ended in ipairs(call('HMGET', q.ended, unpack(ids, first, math.min(first + 1999, #ids)))) do
+            if not ended or not find(ended, '^ 0 1 0 0 %d+ 2 ', 23) then
+                traced[#traced + 1] = ids[first + i - 1]
+            end
+        end
     end
-    for first = 1, #keys, 2000 do
-        call('UNLINK', unpack(keys, first, math.min(first + 1999, #keys)))
+    return traced
+end
+
+-- Everything but the records of idempotency keys, which have an end of their own. What most jobs or queues have none of
+-- is not looked for a thousand times.
+local function forget(q, ids)
+    local traced = traced_of(q, ids)
+    for _, id in ipairs(traced) do
+        call('UNLINK', q.detail .. id, q.runs .. id)
+    end
+    if #traced > 0 and call('ZCARD', q.failed) > 0 then
+        each_2000('ZREM', q.failed, traced)
     end
     each_2000('HDEL', q.ended, ids)
     each_2000('HDEL', q.job, ids)
-    each_2000('ZREM', q.ids, ids)
-    -- What most queues have none of is not looked for in them, a thousand times.
+    pages.remove(q, 'ids', ids)
     if call('HLEN', q.payload) > 0 then
         each_2000('HDEL', q.payload, ids)
-    end
-    if call('ZCARD', q.failed) > 0 then
-        each_2000('ZREM', q.failed, ids)
     end
 end

@@ -42,7 +42,7 @@ end
 -- What is written there may be anything.
 local function look_start(q)
     local look = call('HMGET', q.state, 'look_cursor', 'look_min')
-    if look[1] and #look[1] <= 19 and not string.find(look[1], '%D') and is_moment(look[2]) then
+    if look[1] and #look[1] <= 19 and not find(look[1], '%D') and is_moment(look[2]) then
         return look[1], look[2]
     end
     return '0', NEVER
@@ -61,8 +61,7 @@ local function salvage(q, name, now)
     note_damage(q, 'batch', string.gsub(name, '.', function(c) return format('%02x', string.byte(c)) end), text .. ids)
     q.batches[name] = false
     expect_expiry(q, moment('0'))
-    local hex = '%x%x%x%x'
-    for id in string.gmatch(ids, table.concat({hex .. hex, hex, hex, hex, hex .. hex .. hex}, '%-')) do
+    for id in ids_in(ids) do
         local j = standing(q, id)
         if j and j.is_lost then
             j.mode, j.token, j.expires_at, j.executions, j.started_at = 't', NO_TOKEN, '0', text_of(j.executions + 1), now
@@ -76,7 +75,7 @@ end
 -- As many as may be of a batch that ran out. Answers how many.
 local function empty_batch(q, name, now, most, take_back)
     local b, moved = batch.load(q, name), 0
-    if not b or string.find(b.ids, '[^%x-]') then
+    if not b or find(b.ids, '[^%x-]') then
         salvage(q, name, now)
         return 0
     end

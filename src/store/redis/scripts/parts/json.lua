@@ -4,7 +4,7 @@
 -- Strings, numbers and words become one character each, by a few passes of the server's own string functions; what
 -- is left, mostly brackets, is walked over once. So a long payload costs little more than its length.
 
-local find, gsub, gmatch = string.find, string.gsub, string.gmatch
+local gsub, gmatch = string.gsub, string.gmatch
 
 local DEPTH_MAX = 128
 local SCALAR, STRING, WRONG = '\1', '\2', '\4'

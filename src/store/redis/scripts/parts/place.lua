@@ -1,6 +1,6 @@
 -- Where a waiting job stands: a member of one sorted set, all of score 0, which sort as text.
 --
---   ready                        priority (1), due (18), seq (16), id (36)
+--   ready                        priority (1), due (18), seq (16), id (36); or in a page: pages.lua
 --   scheduled, retry, blocked    due (18), seq (16), id (36), priority (1)
 --
 -- A ready job that nobody can run now is not in `ready` but aside, in four keys:
@@ -75,21 +75,14 @@ local function place_remove(q, j)
         aside_remove(q, j.id, j.aside)
         return
     end
-    call('ZREM', q[SET_OF[j.state]], j.member or member_of(j))
+    local member = j.member or member_of(j)
+    if j.state == READY then
+        pages.remove(q, 'ready', {member})
+    else
+        call('ZREM', q[SET_OF[j.state]], member)
+    end
 end
 
 local function state_when_due(due, now)
     return moment(due) > now and SCHEDULED or READY
-end
-
--- Before anybody would look for it: src/job/state.h.
-local function is_due_soon(due, now)
-    return tonumber(due) <= tonumber(now) + :JOB_SOON
-end
-
--- Only who sleeps is rung for: `rung` is there from a ring until somebody looks and finds too little.
-local function ring(q)
-    if call('HSETNX', q.state, 'rung', '1') == 1 then
-        call('PUBLISH', q.bell, q.name)
-    end
 end

@@ -13,7 +13,8 @@
 --
 -- MODE is p for plain jobs (no key, never ran, nothing counted) and t for all others; P and T have
 -- their payload in a hash of its own, because it is long. A lease has the mode of a plain job until there are
--- traces of its execution; all others have t. What is absent is 0 or empty.
+-- traces of its execution; all others have t. HAS_RUN is 2 when such a lease was acked: there is nothing else of that
+-- execution. What is absent is 0 or empty.
 
 local JOB = '^(%a) (%d+) (%d) (%d+) (%d*) (%d*) (%d*) (%d*) (%d*) (%d*) (%d*) (%d*) (%d*) (%d?) (%d*)'
     .. ' (%d*) (%d*) ()'

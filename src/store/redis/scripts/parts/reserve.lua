@@ -19,7 +19,7 @@ local function records_of(q, members)
     for i, member in ipairs(members) do
         ids[i] = sub(member, 36)
     end
-    return ids, call('HMGET', q.job, unpack(ids))
+    return ids, #ids > 0 and call('HMGET', q.job, unpack(ids)) or {}
 end
 
 local function taken_add(taken, member, id, record)
@@ -27,19 +27,33 @@ local function taken_add(taken, member, id, record)
     taken.members[n], taken.ids[n], taken.records[n] = member, id, record
 end
 
+-- Whoever can still be told from a damaged page has its place again.
+local function salvage_page(q, page)
+    note_damage(q, 'ready_pages', page, page)
+    for id in ids_in(page) do
+        local j = standing(q, id)
+        if j and j.is_lost then
+            j.state = READY
+            place_add(q, j)
+        end
+    end
+end
+
 -- The first in line. A member whose job was deleted by hand is dropped.
 local function take_first(q, taken, room)
     while #taken.ids < room do
-        local part = call('ZRANGE', q.ready, 0, math.min(room - #taken.ids, READY_MOST) - 1)
-        if #part == 0 then
+        local part, damaged = pages.take(q, 'ready', math.min(room - #taken.ids, READY_MOST))
+        for _, page in ipairs(damaged) do
+            salvage_page(q, page)
+        end
+        if #part == 0 and #damaged == 0 then
             return
         end
         local ids, records = records_of(q, part)
-        call('ZREMRANGEBYRANK', q.ready, 0, #part - 1)
         for i, record in ipairs(records) do
             if record then
                 taken_add(taken, part[i], ids[i], record)
-            elseif #part[i] ~= PLACE_LENGTH then
+            elseif #part[i] ~= PLACE_LENGTH or not is_id(ids[i]) then
                 note_damage(q, 'ready', part[i], part[i])
             end
         end
@@ -52,23 +66,24 @@ local function take_types(q, taken, room, wanted)
     for i = wanted.first_type, #ARGV do
         types[ARGV[i]] = true
     end
-    local part = call('ZRANGEBYLEX', q.ready, wanted.behind == '' and '-' or '(' .. wanted.behind, '+', 'LIMIT', 0,
-        READY_MOST)
+    local part = pages.range(q, 'ready', wanted.behind == '' and '-' or '(' .. wanted.behind, '+', READY_MOST, true)
     if #part == 0 then
         return
     end
     local ids, records = records_of(q, part)
+    local is_full = false
     for i, record in ipairs(records) do
-        if #taken.ids == room then
-            return
+        is_full = #taken.ids == room
+        if is_full then
+            break
         end
         local j = record and job_parse(ids[i], record)
         if j and (types[j.type] or j.broken) then
             taken_add(taken, part[i], ids[i], record)
-            call('ZREM', q.ready, part[i])
         end
     end
-    taken.looked_to = #part == READY_MOST and part[#part] or ''
+    pages.remove(q, 'ready', taken.members)
+    taken.looked_to = #part == READY_MOST and not is_full and part[#part] or ''
 end
 
 -- Those that get a lease together: the plain ones, if they are enough. Who asks again with the same token finds it

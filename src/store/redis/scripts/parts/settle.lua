@@ -3,7 +3,6 @@
 -- A settlement is told in one of three ways: the end record that an ack of a plain job leaves; 'F' for
 -- such an ack when nothing is kept; or a packed list of all there is to say.
 
-local find = string.find
 local OUTCOME_OF = {['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5', ['6'] = '3'}
 
 local function settlement_unpack(told)
@@ -179,7 +178,7 @@ local function settle_plain_all(q, plain)
     each_2000('HSET', q.ended, plain.ends)
     each_2000('ZADD', q.done, plain.done)
     each_2000('HDEL', q.job, plain.forgotten)
-    each_2000('ZREM', q.ids, plain.forgotten)
+    pages.remove(q, 'ids', plain.forgotten)
     each_2000('HDEL', q.payload, plain.outside)
     each_2000('HDEL', q.lease, plain.leased)
     for b in pairs(plain.batches) do

@@ -5,16 +5,20 @@
 local SEARCH_PAGE, SEARCH_MOST = 10000, 10
 
 local function search_place(q, j)
-    for _, state in ipairs({READY, SCHEDULED, RETRY, BLOCKED}) do
-        local cursor, pages = '0', 0
+    for _, place in ipairs({{'ready', READY}, {'ready_pages', READY}, {'scheduled', SCHEDULED}, {'retry', RETRY},
+        {'blocked', BLOCKED}}) do
+        local name, state = place[1], place[2]
+        local cursor, looks = '0', 0
         repeat
-            local page = call('ZSCAN', q[SET_OF[state]], cursor, 'MATCH', '*' .. j.id .. '*', 'COUNT', SEARCH_PAGE)
-            if page[2][1] then
-                j.member = page[2][1]
+            local found = call('ZSCAN', q[name], cursor, 'MATCH', '*' .. j.id .. '*', 'COUNT', SEARCH_PAGE)
+            local member = found[2][1]
+            if member then
+                local at = name == 'ready_pages' and find(member, j.id, 1, true)
+                j.member = at and sub(member, at + 36 - PLACE_LENGTH, at + 35) or member
                 return state
             end
-            cursor, pages = page[1], pages + 1
-        until cursor == '0' or pages == SEARCH_MOST
+            cursor, looks = found[1], looks + 1
+        until cursor == '0' or looks == SEARCH_MOST
     end
 end
 
@@ -28,7 +32,7 @@ local function waiting_state(q, j)
     if j.broken then
         return nil
     end
-    if call('ZSCORE', q.ready, ready_member(j)) then
+    if pages.has(q, 'ready', ready_member(j)) then
         return READY
     end
     local member = waiting_member(j)

@@ -3,7 +3,7 @@
 --
 -- KEYS: PREFIX:{QUEUE}: and PREFIX:{QUEUE}:state. ARGV: the id; and, to be told of its end on the channel
 -- PREFIX:{QUEUE}:end:ID, for how many seconds. Answers names and values; nothing when there is no such job.
--- parts: base record place batch standing
+-- parts: base record pages place batch standing
 
 local WATCH_MOST = 86400
 local ENDED = {[DONE] = true, [DEAD] = true, [CANCELLED] = true}
