@@ -8,9 +8,6 @@ BEGIN
     IF st.state IS NULL OR st.state >= :JOB_DONE THEN
         RETURN :TH_E_CONFLICT;
     END IF;
-    IF st.in_batch THEN
-        RETURN :TH_OK;
-    END IF;
     IF st.state = :JOB_RUNNING THEN
         UPDATE lease SET cancel_requested_at = coalesce(cancel_requested_at, now_), traces = true
         WHERE queue_id = st.queue_id AND seq = st.seq;
@@ -115,8 +112,8 @@ BEGIN
     RETURN :TH_OK;
 END $$;
 
--- Jobs of batches that are to be cancelled are only written down: the next one who unpacks them, or beats,
--- sees to it. One that leaves its batch meanwhile may even wait again by then, or run once more.
+-- Jobs of batches are not held, and so are left alone wherever they are by now. One that is to be cancelled is
+-- written down: the next one who unpacks it, or beats, sees to it.
 CREATE FUNCTION repair(how text, ids uuid[], run_at_ bigint, now_ bigint) RETURNS SETOF int
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -131,6 +128,8 @@ BEGIN
         st := standing_of(held.seqs[i]);
         RETURN NEXT CASE
             WHEN st.seq IS NULL THEN :TH_E_NOT_FOUND
+            WHEN st.seq = ANY (held.batched) THEN -- it ran when it was looked at
+                CASE WHEN how = 'cancel' THEN :TH_OK ELSE :TH_E_CONFLICT END
             WHEN how = 'cancel' THEN cancel_one(st, now_)
             WHEN how = 'run now' THEN run_one(st, now_)
             WHEN how = 'requeue' THEN requeue_one(st, run_at_, now_)
