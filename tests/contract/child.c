@@ -40,13 +40,22 @@ void child_must(bool done, const struct error *err)
     _exit(EXIT_FAILURE);
 }
 
+/* On a busy machine a server may take longer to let everybody in than one call waits. */
+#define OPENINGS 5
+
 struct store *child_open(const char *url)
 {
     const struct store_options options = {.migrate = true, .batch_min = scene_backend()->batch_min};
     struct store *store = NULL;
     struct error err = {0};
+    bool opened = false;
 
-    child_must(store_open(url, &options, &store, &err), &err);
+    for (int i = 0; i < OPENINGS && !opened; i++) {
+        opened = store_open(url, &options, &store, &err);
+        if (!opened && err.code != TH_E_UNAVAILABLE)
+            break;
+    }
+    child_must(opened, &err);
     return store;
 }
 
