@@ -64,6 +64,8 @@ static const struct kind keys[] = {
     {"key", "runs:", NULL, VICTIM_RUNNING, false},
     {"key", "runs:", NULL, VICTIM_RETRY, false},
     {"key", "ids", "", VICTIM_NONE, false},
+    {"key", "ids_pages", "", VICTIM_NONE, false},
+    {"key", "ready_pages", "", VICTIM_NONE, false},
     {"key", "failed", "", VICTIM_NONE, false},
     {"key", "idempotency", "", VICTIM_NONE, false},
     {"key", "idempotency_expiry", "", VICTIM_NONE, false},

@@ -49,30 +49,35 @@ function pages.is_within(member, low, high)
         and (high == '+' or last < to or last == to and is_open == '~')
 end
 
+-- Adds what a page has inside of the bounds, in the order that is asked for.
+function pages.cut(page, width, low, high, is_upward, found)
+    local members = pages.split(page, width)
+    local is_whole = members[1] and pages.is_within(members[1], low, high) and pages.is_within(members[#members], low, high)
+    for i = 1, #members do
+        local member = members[is_upward and i or #members + 1 - i]
+        if is_whole or pages.is_within(member, low, high) then
+            found[#found + 1] = member
+        end
+    end
+end
+
 -- As ZRANGEBYLEX, or ZREVRANGEBYLEX if it goes down.
 function pages.range(q, name, low, high, count, is_upward)
-    local key, most, paged = q[name .. '_pages'], math.ceil(count / pages.SIZE) + 1, {}
-    local single, whole
-    if is_upward then
-        single = call('ZRANGEBYLEX', q[name], low, high, 'LIMIT', 0, count)
-        whole = call('ZRANGEBYLEX', key, low, high, 'LIMIT', 0, most)
-        -- and the page that begins before `low`
-        local before = (sub(low, 1, 1) == '[' and '(' or '[') .. sub(low, 2)
-        local page = low ~= '-' and call('ZREVRANGEBYLEX', key, before, '-', 'LIMIT', 0, 1)[1]
-        if page then
-            table.insert(whole, 1, page)
-        end
-    else
-        single = call('ZREVRANGEBYLEX', q[name], high, low, 'LIMIT', 0, count)
-        whole = call('ZREVRANGEBYLEX', key, high, '-', 'LIMIT', 0, most)
+    local key, width, paged = q[name .. '_pages'], pages.WIDTH[name], {}
+    local command, from, to = 'ZRANGEBYLEX', low, high
+    if not is_upward then
+        command, from, to = 'ZREVRANGEBYLEX', high, low
     end
-    for _, page in ipairs(whole) do
-        local members = pages.split(page, pages.WIDTH[name])
-        for i = is_upward and 1 or #members, is_upward and #members or 1, is_upward and 1 or -1 do
-            if pages.is_within(members[i], low, high) then
-                paged[#paged + 1] = members[i]
-            end
-        end
+    local single = call(command, q[name], from, to, 'LIMIT', 0, count)
+    local whole = call(command, key, from, to, 'LIMIT', 0, math.ceil(count / pages.SIZE) + 1)
+    -- The page that begins before the lowest may reach into it.
+    local before = (sub(low, 1, 1) == '[' and '(' or '[') .. sub(low, 2)
+    local page = low ~= '-' and call('ZREVRANGEBYLEX', key, before, '-', 'LIMIT', 0, 1)[1]
+    if page and pages.is_within(sub(page, -width), low, '+') then
+        table.insert(whole, is_upward and 1 or #whole + 1, page)
+    end
+    for _, found in ipairs(whole) do
+        pages.cut(found, width, low, high, is_upward, paged)
     end
     return #paged == 0 and single or (pages.merge(single, paged, count, is_upward))
 end

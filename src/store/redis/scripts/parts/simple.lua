@@ -71,31 +71,32 @@ end
 local function simple_prepare(q)
     local ids, words, records, payloads, ready, scheduled, states = q.ids_new, ARGV, {}, {}, {}, {}, {}
     local seq = #ids > 0 and take_seq(q, #ids)
-    local how, mode, head, priority, due = nil, '', ' ', '', ''
+    local how, mode, head, digits, priority, due, zeros -- as of the job before
     q.joins = seq and #ids < pages.SIZE and pages.is_time(seq, #ids)
     for i, id in ipairs(ids) do
         local at = q.starts[i]
         local body, number = words[at + 2], format('%d', seq + i)
         if words[at] ~= how then
             how = words[at]
-            mode = sub(how, 1, 1)
+            mode = sub(how, 1, 1) .. ' '
         end
-        if sub(body, 1, #head) ~= head then
+        if #number ~= digits or sub(body, 1, #head) ~= head then
             priority, due = match(body, '^(%d) (%d+) ')
-            head, due = priority .. ' ' .. due .. ' ', moment(due)
+            head, digits = priority .. ' ' .. due .. ' ', #number
+            due, zeros = moment(due), pad('', 16 - digits)
         end
-        records[2 * i - 1], records[2 * i] = id, mode .. ' ' .. number .. ' ' .. body
-        if mode == 'P' or mode == 'T' then
+        records[2 * i - 1], records[2 * i] = id, mode .. number .. ' ' .. body
+        if mode == 'P ' or mode == 'T ' then
             local n = #payloads
             payloads[n + 1], payloads[n + 2] = id, words[at + 3]
         end
         if due > now then
             local n = #scheduled
-            scheduled[n + 1], scheduled[n + 2] = '0', due .. pad(number, 16) .. id .. priority
+            scheduled[n + 1], scheduled[n + 2] = '0', due .. zeros .. number .. id .. priority
             q.rings = q.rings or is_due_soon(due, now)
             states[i] = SCHEDULED
         else
-            ready[#ready + 1] = priority .. due .. pad(number, 16) .. id
+            ready[#ready + 1] = priority .. due .. zeros .. number .. id
             states[i] = READY
         end
     end
