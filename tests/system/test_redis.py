@@ -232,7 +232,7 @@ class Versions(RedisCase):
         self.server.cli("HSET", "th:schema", "version", "0", "usable_from", "0")
         self.refuses(1, "TaskHarbor has not been here yet: run 'thctl migrate'", "stats")
         self.server.cli("HSET", "th:schema", "version", "1", "usable_from", "1")
-        self.refuses(1, "is at version 1 and this program needs 2: run 'thctl migrate'", "stats")
+        self.refuses(1, "is at version 1 and this program needs 3: run 'thctl migrate'", "stats")
         self.ok("migrate")
         self.assertEqual(self.server.cli("HMGET", "th:schema", "version", "usable_from"), "3\n3")
         self.start_pool(HANDLERS)
