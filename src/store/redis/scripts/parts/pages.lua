@@ -80,16 +80,15 @@ function pages.is_time(seq, count)
     return (seq + count) % pages.SIZE < count
 end
 
--- Members of the set before this one become a page when as many again have come after them.
+-- Members of the set between the last page and this one become a page when as many again have come after them.
 function pages.join(q, name, member)
-    local members, page = call('ZREVRANGEBYLEX', q[name], '(' .. member, '-', 'LIMIT', pages.SIZE, pages.SIZE), {}
-    for i = #members, 1, -1 do
-        page[#page + 1] = members[i]
-    end
-    local text = table.concat(page)
-    if #text == pages.SIZE * pages.WIDTH[name] and #page == pages.SIZE and pages.is_free(q, name, page[1], page[pages.SIZE]) then
+    local page = pages.before(q, name, member)
+    local low = page and '(' .. sub(page, -pages.WIDTH[name]) or '-'
+    local members = call('ZRANGEBYLEX', q[name], low, '(' .. member, 'LIMIT', 0, 2 * pages.SIZE)
+    local text = table.concat(members, '', 1, math.min(pages.SIZE, #members))
+    if #members == 2 * pages.SIZE and #text == pages.SIZE * pages.WIDTH[name] then
         call('ZADD', q[name .. '_pages'], 0, text)
-        call('ZREM', q[name], unpack(page))
+        call('ZREM', q[name], unpack(members, 1, pages.SIZE))
     end
 end
 
