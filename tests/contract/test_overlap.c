@@ -7,7 +7,7 @@
 #include <poll.h>
 
 #define HALF 20 /* enough to share a lease */
-#define BOTH (2 * HALF)
+#define BOTH ((size_t)2 * HALF)
 #define SOON (SECONDS(1) / 2)
 
 /* One exchange, and all that it needs until it ends. */
