@@ -103,6 +103,17 @@ struct bytes arena_bytes(struct arena *arena, struct bytes bytes)
     return (struct bytes){(const unsigned char *)copy, arena->failed ? 0 : bytes.length};
 }
 
+void arena_join(struct arena *into, struct arena *from)
+{
+    struct arena_block **end = &into->blocks;
+
+    while (*end)
+        end = &(*end)->next;
+    *end = from->blocks;
+    into->failed = into->failed || from->failed;
+    *from = (struct arena){0};
+}
+
 void arena_done(struct arena *arena)
 {
     while (arena->blocks) {

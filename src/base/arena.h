@@ -24,6 +24,9 @@ const char *arena_text(struct arena *arena, const char *text);
 const char *arena_text_of(struct arena *arena, const char *text, size_t length);
 struct bytes arena_bytes(struct arena *arena, struct bytes bytes);
 
+/* What `from` has is `into`'s, where it is; `from` is empty. */
+void arena_join(struct arena *into, struct arena *from);
+
 void arena_done(struct arena *arena);
 
 #endif

@@ -49,6 +49,7 @@
 enum rest {
     REST_SLEEP,  /* until something wakes us */
     REST_PACING, /* a little, so that more results gather for the next exchange */
+    REST_FLYING, /* until an answer comes, or enough has gathered for one more exchange */
     REST_NONE,   /* there was an exchange, which made room, and took its time */
 };
 
@@ -212,17 +213,42 @@ static bool exchange(struct dispatcher *dispatcher, enum rest *rest_out, struct 
 {
     bool exchanged = false;
     const bool served = aside_look(dispatcher, err) && exchange_run(dispatcher, &exchanged, err) &&
-                        recovery_repeat(dispatcher, err);
+                        (dispatcher->flights.count > 0 || recovery_repeat(dispatcher, err));
 
     if (exchanged)
         *rest_out = REST_NONE;
     return served;
 }
 
+static void note_answer(struct dispatcher *dispatcher)
+{
+    if (!queues_are_away(&dispatcher->queues))
+        outage_end(&dispatcher->outage);
+}
+
+/* The second exchange is begun when there is enough for it, which nobody tells. */
+static bool serve_flights(struct dispatcher *dispatcher, enum rest *rest_out, struct error *err)
+{
+    const struct flights *flights = &dispatcher->flights;
+    const bool lands = flights->has_news;
+
+    if (!exchange_go_on(dispatcher, err))
+        return store_handle_lose(dispatcher, err);
+    if (lands)
+        note_answer(dispatcher);
+    *rest_out = flights->count > 0 ? REST_FLYING : REST_NONE;
+    if (flights->count > 0 && flights->count < FLIGHTS_MAX && !dispatcher->pace_timer.is_on)
+        loop_set_timer(dispatcher->process->loop, &dispatcher->pace_timer,
+                       clock_boot() + PACE / FLIGHTS_MAX);
+    return true;
+}
+
 static bool serve_store(struct dispatcher *dispatcher, enum rest *rest_out, struct error *err)
 {
     if (dispatcher->store_state != STORE_ANSWERS)
         return true;
+    if (dispatcher->flights.count > 0)
+        return serve_flights(dispatcher, rest_out, err);
     if (!store_handle_tend(dispatcher, err))
         return store_handle_lose(dispatcher, err);
     if (has_time(dispatcher)) {
@@ -233,8 +259,8 @@ static bool serve_store(struct dispatcher *dispatcher, enum rest *rest_out, stru
     }
     if (!exchange(dispatcher, rest_out, err))
         return store_handle_lose(dispatcher, err);
-    if (!queues_are_away(&dispatcher->queues))
-        outage_end(&dispatcher->outage);
+    if (dispatcher->flights.count == 0)
+        note_answer(dispatcher);
     return true;
 }
 
@@ -311,6 +337,8 @@ static bool has_news(const struct dispatcher *dispatcher, enum rest rest)
     switch (rest) {
     case REST_PACING:
         return !has_time(dispatcher);
+    case REST_FLYING:
+        return dispatcher->flights.has_news;
     case REST_NONE:
         return true;
     case REST_SLEEP:
@@ -320,13 +348,27 @@ static bool has_news(const struct dispatcher *dispatcher, enum rest rest)
            result_rings_have_news(dispatcher->process->result_rings);
 }
 
+/* An answer wakes us, and nothing can be done for a worker before. */
+static enum result_call call_for(enum rest rest)
+{
+    switch (rest) {
+    case REST_PACING:
+        return RESULT_CALL_PACING;
+    case REST_FLYING:
+        return RESULT_CALL_AWAKE;
+    case REST_SLEEP:
+    case REST_NONE:
+        break;
+    }
+    return RESULT_CALL_ASLEEP;
+}
+
 /* Says that it sleeps, looks once more, then sleeps: whoever comes after that look wakes it. */
 static bool sleep_a_while(struct dispatcher *dispatcher, enum rest rest, struct error *err)
 {
     struct process *process = dispatcher->process;
 
-    result_rings_set_call(process->result_rings,
-                          rest == REST_PACING ? RESULT_CALL_PACING : RESULT_CALL_ASLEEP);
+    result_rings_set_call(process->result_rings, call_for(rest));
     const bool stepped = has_news(dispatcher, rest) ? loop_glance(process->loop, err)
                                                     : loop_step(process->loop, err);
     result_rings_set_call(process->result_rings, RESULT_CALL_AWAKE);
@@ -360,6 +402,7 @@ static bool set_up(struct dispatcher *dispatcher, struct error *err)
     scan(dispatcher);
     return held_jobs_init(&dispatcher->held_jobs, lease_table_capacity(process->leases), err) &&
            queues_init(&dispatcher->queues, dispatcher->config, err) &&
+           flights_init(&dispatcher->flights, dispatcher->config->queue_count, err) &&
            loop_watch(process->loop, &dispatcher->nudge, LOOP_READ, err);
 }
 
@@ -367,10 +410,20 @@ static void clean_up(struct dispatcher *dispatcher)
 {
     store_handle_close(dispatcher);
     outbox_done(&dispatcher->outbox);
+    flights_done(&dispatcher->flights);
     held_jobs_done(&dispatcher->held_jobs);
     queues_done(&dispatcher->queues);
     workers_done(&dispatcher->workers);
     free(dispatcher->starts);
+}
+
+/* Whoever comes after us could not see what is under way. */
+static void land_all(struct dispatcher *dispatcher)
+{
+    struct error err;
+
+    while (dispatcher->flights.count > 0 && flights_land(dispatcher, &err))
+        ;
 }
 
 int dispatcher_main(struct process *process)
@@ -385,6 +438,8 @@ int dispatcher_main(struct process *process)
         if (works && dispatcher.state != DISPATCHER_ENDED)
             works = sleep_a_while(&dispatcher, rest, &err);
     }
+    if (works)
+        land_all(&dispatcher);
     clean_up(&dispatcher);
     if (!works)
         return process_fail(&err);

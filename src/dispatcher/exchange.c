@@ -18,11 +18,20 @@
 #include "dispatcher/conclude.h"
 #include "dispatcher/handout.h"
 #include "dispatcher/interleave.h"
+#include "dispatcher/recovery.h"
 #include "dispatcher/results.h"
 #include "dispatcher/room.h"
 #include "dispatcher/state.h"
 #include "process/process.h"
 #include "store/store.h"
+
+/* Settlements or places: fewer are not worth an exchange that is not waited for. */
+#define FLIGHT_MIN 256
+
+static void answer_done(struct answer *answer)
+{
+    job_list_done(&answer->jobs);
+}
 
 /* For one exchange; calls end within a sixth of the lease. */
 static usec_t too_long(const struct dispatcher *dispatcher)
@@ -32,12 +41,12 @@ static usec_t too_long(const struct dispatcher *dispatcher)
     return part < 2 * USEC_PER_SEC ? part : 2 * USEC_PER_SEC;
 }
 
-static struct reservation wish(struct dispatcher *dispatcher, size_t room, struct error *away)
+struct reservation exchange_wish(struct dispatcher *dispatcher, size_t room, struct error *away)
 {
     struct reservation wanted = {
-        .queues = dispatcher->queues.shares,
+        .queues = dispatcher->queues.asking.shares,
         .queue_count = queues_share(&dispatcher->queues, room),
-        .limits_out = dispatcher->queues.limits,
+        .limits_out = dispatcher->queues.asking.limits,
         .away_out = away,
         .pool = dispatcher->process->pool,
         .lease_for = dispatcher->config->pool.lease,
@@ -75,24 +84,25 @@ static bool ask(struct dispatcher *dispatcher, size_t from, const struct reserva
 
     if (answered)
         outbox_grow(outbox, share);
-    else if (clock_boot() - start > too_long(dispatcher))
-        outbox_shrink(outbox, sent);
+    else
+        exchange_note_failure(dispatcher, sent, start);
     return answered;
 }
 
-/* Whatever the verdict is, nothing is left to be done for these, but for those that are kept. */
-static bool let_go(struct dispatcher *dispatcher, size_t from, struct error *err)
+void exchange_note_failure(struct dispatcher *dispatcher, size_t sent, usec_t asked_at)
 {
-    log_hold();
-    const bool kept_all = outbox_take_answers(dispatcher, from, err);
-    log_release();
-    return kept_all && results_forget(dispatcher, err);
+    if (clock_boot() - asked_at > too_long(dispatcher))
+        outbox_shrink(&dispatcher->outbox, sent);
+}
+
+void exchange_count_quick(struct dispatcher *dispatcher)
+{
+    dispatcher->last_quick = dispatcher->quick;
+    dispatcher->quick = 0;
 }
 
 static void measure(struct dispatcher *dispatcher, const struct job_list *jobs, usec_t clock_shift)
 {
-    dispatcher->last_quick = dispatcher->quick;
-    dispatcher->quick = 0;
     dispatcher->last_count = jobs->count;
     dispatcher->last_bytes = 0;
     for (size_t i = 0; i < jobs->count; i++) {
@@ -162,25 +172,42 @@ static bool tell_away(struct dispatcher *dispatcher, const struct error *why, st
     return answers;
 }
 
+/* Whatever the verdict is, nothing is left to be done for these, but for those that are kept. */
+bool exchange_note_answer(struct dispatcher *dispatcher, size_t from, const struct answer *answer,
+                          struct error *err)
+{
+    dispatcher_read_clocks(dispatcher);
+    measure(dispatcher, &answer->jobs, answer->asked_at - answer->now);
+    log_hold();
+    const bool kept_all = outbox_take_answers(dispatcher, from, err);
+    log_release();
+    return kept_all;
+}
+
+bool exchange_bring_in(struct dispatcher *dispatcher, const struct answer *answer,
+                       struct error *err)
+{
+    const usec_t lease = dispatcher->config->pool.lease;
+
+    return exchange_take_in(dispatcher, &answer->jobs,
+                            lease_stop_at(answer->asked_at + lease, lease), err) &&
+           tell_away(dispatcher, &answer->away, err);
+}
+
 /* Empties the outbox, takes in up to `room` jobs. */
 static bool settle_and_reserve(struct dispatcher *dispatcher, size_t room, struct error *err)
 {
-    CLEANUP(job_list_done) struct job_list jobs = {0};
-    const usec_t lease = dispatcher->config->pool.lease;
-    const usec_t asked_at = clock_boot();
-    const usec_t now = store_now(dispatcher->store);
-    const size_t from = outbox_first(&dispatcher->outbox, asked_at);
-    struct error away = {0};
-    const struct reservation wanted = wish(dispatcher, room, &away);
+    CLEANUP(answer_done)
+    struct answer answer = {.asked_at = clock_boot(), .now = store_now(dispatcher->store)};
+    const size_t from = outbox_first(&dispatcher->outbox, answer.asked_at);
+    const struct reservation wanted = exchange_wish(dispatcher, room, &answer.away);
 
-    dispatcher->last_exchange = asked_at;
-    if (!ask(dispatcher, from, &wanted, now, &jobs, err))
+    dispatcher->last_exchange = answer.asked_at;
+    if (!ask(dispatcher, from, &wanted, answer.now, &answer.jobs, err))
         return error_prefix(err, "settle %zu jobs and reserve %zu", dispatcher->outbox.count, room);
-    dispatcher_read_clocks(dispatcher);
-    measure(dispatcher, &jobs, asked_at - now);
-    return let_go(dispatcher, from, err) &&
-           exchange_take_in(dispatcher, &jobs, lease_stop_at(asked_at + lease, lease), err) &&
-           tell_away(dispatcher, &away, err);
+    exchange_count_quick(dispatcher);
+    return exchange_note_answer(dispatcher, from, &answer, err) &&
+           results_forget(dispatcher, err) && exchange_bring_in(dispatcher, &answer, err);
 }
 
 /* What is about to be settled makes room in its queue before the same exchange reserves. */
@@ -199,8 +226,12 @@ static void open_queues(struct dispatcher *dispatcher)
         loop_set_timer(dispatcher->process->loop, &dispatcher->limit_timer, next);
 }
 
+/* What is out brings jobs as well. While there is any, exchanges follow each other twice as fast,
+ * and what was done since the last but one tells how fast jobs are done. */
 static size_t room_now(struct dispatcher *dispatcher)
 {
+    const struct flights *flights = &dispatcher->flights;
+
     if (dispatcher->state != DISPATCHER_SERVING || !queues_may_give(&dispatcher->queues))
         return 0;
     const struct held_jobs_census census =
@@ -209,10 +240,10 @@ static size_t room_now(struct dispatcher *dispatcher)
     const struct room_facts facts = {
         .idle = company.idle,
         .spare = company.spare,
-        .quick = dispatcher->quick,
+        .quick = dispatcher->quick + (flights->count > 0 ? dispatcher->last_quick : 0),
         .last_quick = dispatcher->last_quick,
-        .waiting = census.waiting,
-        .held = dispatcher->held_jobs.count - census.concluded,
+        .waiting = census.waiting + flights_room(flights),
+        .held = dispatcher->held_jobs.count - census.concluded + flights_room(flights),
         .capacity = dispatcher->held_jobs.capacity,
     };
 
@@ -225,6 +256,34 @@ static bool has_results(const struct dispatcher *dispatcher)
     return outbox_first(&dispatcher->outbox, clock_boot()) < dispatcher->outbox.count;
 }
 
+/* Something else is to be asked of the store, and that is done while nothing is out. */
+static bool has_errand(const struct dispatcher *dispatcher)
+{
+    const usec_t now = clock_boot();
+
+    return (dispatcher->chores & (CHORE_HEAR_BELL | CHORE_PROVE_BELL)) ||
+           now >= dispatcher->look_at || recovery_is_due(dispatcher) ||
+           now - dispatcher->clock.asked_at >= dispatcher->config->pool.lease / 3;
+}
+
+/* Nothing to settle needs more than one exchange, or a second look. */
+static bool is_plain(struct dispatcher *dispatcher)
+{
+    struct outbox *outbox = &dispatcher->outbox;
+
+    return outbox->kept == 0 && outbox->most == 0 &&
+           outbox_fit(outbox, 0, outbox->count) == outbox->count &&
+           !workers_have_ended(&dispatcher->workers);
+}
+
+/* Whether this one is not waited for. */
+static bool is_for_a_flight(struct dispatcher *dispatcher, size_t room)
+{
+    return (room >= FLIGHT_MIN || dispatcher->outbox.count >= FLIGHT_MIN) &&
+           store_can_overlap(dispatcher->store) && dispatcher->state == DISPATCHER_SERVING &&
+           is_plain(dispatcher) && !has_errand(dispatcher);
+}
+
 bool exchange_run(struct dispatcher *dispatcher, bool *exchanged_out, struct error *err)
 {
     /* Leases that are over are taken back on the way: not by a clock that was set since. */
@@ -234,6 +293,22 @@ bool exchange_run(struct dispatcher *dispatcher, bool *exchanged_out, struct err
     const size_t room = room_now(dispatcher);
 
     *exchanged_out = room > 0 || has_results(dispatcher);
-    return *exchanged_out ? settle_and_reserve(dispatcher, room, err)
-                          : results_forget(dispatcher, err);
+    if (!*exchanged_out)
+        return results_forget(dispatcher, err);
+    return is_for_a_flight(dispatcher, room) ? flights_begin(dispatcher, room, err)
+                                             : settle_and_reserve(dispatcher, room, err);
+}
+
+bool exchange_go_on(struct dispatcher *dispatcher, struct error *err)
+{
+    const struct flights *flights = &dispatcher->flights;
+
+    if (flights->has_news && !flights_land(dispatcher, err))
+        return false;
+    if (flights->count == 0 || flights->count == FLIGHTS_MAX)
+        return true;
+    open_queues(dispatcher);
+    const size_t room = room_now(dispatcher);
+
+    return !is_for_a_flight(dispatcher, room) || flights_begin(dispatcher, room, err);
 }

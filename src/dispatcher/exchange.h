@@ -6,14 +6,37 @@
 
 #include "base/base.h"
 
+struct answer;
 struct dispatcher;
 struct error;
 struct job;
 struct job_list;
+struct reservation;
 
 /* When there is something to settle, or room for jobs that may be there. When it fails nothing is
  * lost: the outbox is as it was. */
 bool exchange_run(struct dispatcher *dispatcher, bool *exchanged_out, struct error *err) MUST_CHECK;
+
+/* While some are out: takes in what has come, and begins another when it is worth it. */
+bool exchange_go_on(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
+
+/* ---- its parts ---- */
+
+/* Up to `room` jobs of the queues that are open. */
+struct reservation exchange_wish(struct dispatcher *dispatcher, size_t room, struct error *away);
+
+/* From here on jobs that are quickly done count for the next one. */
+void exchange_count_quick(struct dispatcher *dispatcher);
+
+/* What it says of the settlements from `from` on, and of the queues; then the jobs. */
+bool exchange_note_answer(struct dispatcher *dispatcher, size_t from, const struct answer *answer,
+                          struct error *err) MUST_CHECK;
+bool exchange_bring_in(struct dispatcher *dispatcher, const struct answer *answer,
+                       struct error *err) MUST_CHECK;
+
+/* It was asked with so many settlements then, and failed: if it took too long, the next has less.
+ */
+void exchange_note_failure(struct dispatcher *dispatcher, size_t sent, usec_t asked_at);
 
 /* Holds reserved jobs, and hands them out. */
 bool exchange_take_in(struct dispatcher *dispatcher, const struct job_list *jobs, usec_t stop_at,

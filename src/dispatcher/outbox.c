@@ -162,6 +162,38 @@ void outbox_clear(struct outbox *outbox, size_t kept)
     outbox->count = outbox->kept = kept;
 }
 
+static bool make_room(struct outbox *outbox, size_t count)
+{
+    while (outbox->capacity - outbox->count < count)
+        if (!grow(outbox))
+            return false;
+    return true;
+}
+
+bool outbox_append(struct outbox *outbox, struct outbox *from, struct error *err)
+{
+    if (outbox->count == 0) { /* as it is most of the time */
+        const struct outbox empty = *outbox;
+
+        *outbox = *from;
+        *from = empty;
+        return true;
+    }
+    if (!make_room(outbox, from->count))
+        return error_no_memory(err);
+    if (outbox->kept == outbox->count)
+        outbox->kept += from->kept;
+    for (size_t i = 0; i < from->count; i++) {
+        outbox->settlements[outbox->count] = from->settlements[i];
+        outbox->jobs[outbox->count++] = from->jobs[i];
+    }
+    if (from->most > 0)
+        outbox->most = from->most;
+    arena_join(&outbox->arena, &from->arena);
+    outbox_clear(from, 0);
+    return true;
+}
+
 /* ---- answers ---- */
 
 /* As it was confirmed last; one that is not in the table nobody extends. */

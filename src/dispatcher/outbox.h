@@ -66,6 +66,9 @@ void outbox_wait(struct outbox *outbox, usec_t now);
 /* Only the first `kept` remain. */
 void outbox_clear(struct outbox *outbox, size_t kept);
 
+/* What `from` has comes after what `outbox` has; `from` is empty then. */
+bool outbox_append(struct outbox *outbox, struct outbox *from, struct error *err) MUST_CHECK;
+
 /* Frees the held jobs that are in no lease table, too: nobody else has them. */
 void outbox_done(struct outbox *outbox);
 

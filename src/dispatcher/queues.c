@@ -14,15 +14,31 @@
 
 #include <stdlib.h>
 
+bool queue_asking_init(struct queue_asking *asking, size_t queue_count, struct error *err)
+{
+    *asking = (struct queue_asking){
+        .shares = calloc(queue_count, sizeof *asking->shares),
+        .limits = calloc(queue_count, sizeof *asking->limits),
+        .got = calloc(queue_count, sizeof *asking->got),
+    };
+    return (asking->shares && asking->limits && asking->got) || error_no_memory(err);
+}
+
+void queue_asking_done(struct queue_asking *asking)
+{
+    free(asking->shares);
+    free(asking->limits);
+    free(asking->got);
+    *asking = (struct queue_asking){0};
+}
+
 bool queues_init(struct queues *queues, const struct config *config, struct error *err)
 {
-    *queues = (struct queues){
-        .items = calloc(config->queue_count, sizeof *queues->items),
-        .shares = calloc(config->queue_count, sizeof *queues->shares),
-        .limits = calloc(config->queue_count, sizeof *queues->limits),
-    };
-    if (!queues->items || !queues->shares || !queues->limits)
+    *queues = (struct queues){.items = calloc(config->queue_count, sizeof *queues->items)};
+    if (!queues->items)
         return error_no_memory(err);
+    if (!queue_asking_init(&queues->asking, config->queue_count, err))
+        return false;
     for (size_t i = 0; i < config->queue_count; i++) {
         const struct queue_config *queue = &config->queues[i];
 
@@ -41,8 +57,7 @@ bool queues_init(struct queues *queues, const struct config *config, struct erro
 void queues_done(struct queues *queues)
 {
     free(queues->items);
-    free(queues->shares);
-    free(queues->limits);
+    queue_asking_done(&queues->asking);
     *queues = (struct queues){0};
 }
 
@@ -182,12 +197,22 @@ static struct queue_turn *choose(struct queues *queues)
     return best;
 }
 
+static void add_share(struct queue_asking *asking, const struct queue_turn *queue)
+{
+    asking->got[asking->count] = 0;
+    asking->shares[asking->count++] = (struct queue_share){
+        .queue = queue->name,
+        .max = queue->asked,
+        .max_running = queue->max_running,
+        .rate = queue->rate,
+    };
+}
+
 size_t queues_share(struct queues *queues, size_t room)
 {
-    size_t count = 0;
-
+    queues->asking.count = 0;
     for (size_t i = 0; i < queues->count; i++)
-        queues->items[i].asked = queues->items[i].got = 0;
+        queues->items[i].asked = 0;
     level(queues);
     for (size_t i = 0; i < room; i++) {
         struct queue_turn *queue = choose(queues);
@@ -196,32 +221,35 @@ size_t queues_share(struct queues *queues, size_t room)
             return 0;
         queue->asked++;
     }
-    for (size_t i = 0; i < queues->count; i++) {
-        const struct queue_turn *queue = &queues->items[i];
+    for (size_t i = 0; i < queues->count; i++)
+        if (queues->items[i].asked > 0)
+            add_share(&queues->asking, &queues->items[i]);
+    return queues->asking.count;
+}
 
-        if (queue->asked > 0)
-            queues->shares[count++] = (struct queue_share){
-                .queue = queue->name,
-                .max = queue->asked,
-                .max_running = queue->max_running,
-                .rate = queue->rate,
-            };
-    }
-    return count;
+void queues_swap_asking(struct queues *queues, struct queue_asking *asking)
+{
+    const struct queue_asking last = queues->asking;
+
+    queues->asking = *asking;
+    *asking = last;
 }
 
 void queues_count(struct queues *queues, const char *queue)
 {
-    struct queue_turn *turn = find(queues, queue);
+    struct queue_asking *asking = &queues->asking;
 
-    if (turn)
-        turn->got++;
+    for (size_t i = 0; i < asking->count; i++)
+        if (text_equal(asking->shares[i].queue, queue)) {
+            asking->got[i]++;
+            return;
+        }
 }
 
-static void close_queue(struct queue_turn *queue, const struct share_limit *limit,
+static void close_queue(struct queue_turn *queue, size_t missing, const struct share_limit *limit,
                         usec_t clock_shift)
 {
-    queue->had -= (int64_t)(queue->asked - queue->got) * cost_of(queue);
+    queue->had -= (int64_t)missing * cost_of(queue);
     queue->state = limit->is_full ? QUEUE_FULL : QUEUE_DRY;
     if (limit->limited_until == 0)
         return;
@@ -231,17 +259,17 @@ static void close_queue(struct queue_turn *queue, const struct share_limit *limi
 
 void queues_conclude(struct queues *queues, usec_t clock_shift)
 {
-    const struct share_limit *limit = queues->limits;
+    const struct queue_asking *asking = &queues->asking;
 
-    for (size_t i = 0; i < queues->count; i++) {
-        struct queue_turn *queue = &queues->items[i];
+    for (size_t i = 0; i < asking->count; i++) {
+        struct queue_turn *queue = find(queues, asking->shares[i].queue);
+        const size_t missing = asking->shares[i].max - asking->got[i];
 
-        if (queue->asked == 0)
-            continue;
-        queue->is_away = limit->is_away;
-        if (queue->got < queue->asked)
-            close_queue(queue, limit, clock_shift);
-        limit++;
+        queue->is_away = asking->limits[i].is_away;
+        if (missing > 0)
+            close_queue(queue, missing, &asking->limits[i], clock_shift);
+        else if (queue->state != QUEUE_LIMITED) /* another exchange had found less before */
+            queue->state = QUEUE_OPEN;
     }
 }
 

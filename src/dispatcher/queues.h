@@ -5,6 +5,7 @@
  *   open        gave less than it was asked for          dry full limited
  *   dry, full   the bell rings, or the slow scan comes   open
  *   full        a job of it has ended in this pool       open
+ *   dry, full   gave all, to an exchange that was out    open
  *   limited     its time has come                        open
  *
  * A queue that is away, because the part of the store that has it does not answer, is limited: a
@@ -39,15 +40,27 @@ struct queue_turn {
     usec_t limited_until; /* boot time */
     bool is_away;         /* as of when it was asked last */
     usec_t lost_at;       /* boot time at which people were told so; 0: they were not */
-    size_t asked, got;
+    size_t asked;         /* while the shares are made */
+};
+
+/* What is asked for with one exchange, and what comes of it. */
+struct queue_asking {
+    struct queue_share *shares; /* owned */
+    struct share_limit *limits; /* owned; what the store said about each of them */
+    size_t *got;                /* owned; jobs of each of them */
+    size_t count;
 };
 
 struct queues {
     struct queue_turn *items; /* owned */
     size_t count;
-    struct queue_share *shares; /* owned; the last ones that queues_share() made */
-    struct share_limit *limits; /* owned; what the store said about each of them */
+    /* The last ones that queues_share() made. */
+    struct queue_asking asking;
 };
+
+bool queue_asking_init(struct queue_asking *asking, size_t queue_count,
+                       struct error *err) MUST_CHECK;
+void queue_asking_done(struct queue_asking *asking);
 
 bool queues_init(struct queues *queues, const struct config *config, struct error *err) MUST_CHECK;
 void queues_done(struct queues *queues);
@@ -77,8 +90,12 @@ bool queues_are_away(const struct queues *queues);
 bool queues_miss_any(const struct queues *queues);
 
 /* Splits `room` among those that are open, by weight. Returns how many are asked; they are in
- * queues->shares. The sum of their `max` is room, unless none is open. */
+ * queues->asking. The sum of their `max` is room, unless none is open. */
 size_t queues_share(struct queues *queues, size_t room);
+
+/* For another exchange before that one is concluded: its shares are kept, and come back before it
+ * is. */
+void queues_swap_asking(struct queues *queues, struct queue_asking *asking);
 
 /* After an exchange: what came of each, then what becomes of those that gave less than was asked
  * for. `clock_shift` is boot time minus the database's. */

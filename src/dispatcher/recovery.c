@@ -156,11 +156,17 @@ bool recovery_run(struct dispatcher *dispatcher, struct error *err)
     return true;
 }
 
+bool recovery_is_due(const struct dispatcher *dispatcher)
+{
+    return (dispatcher->chores & CHORE_RECOVER) && !queues_miss_any(&dispatcher->queues) &&
+           clock_boot() >= dispatcher->recover_at;
+}
+
 bool recovery_repeat(struct dispatcher *dispatcher, struct error *err)
 {
-    if (queues_miss_any(&dispatcher->queues) || clock_boot() < dispatcher->recover_at ||
-        !dispatcher_take(dispatcher, CHORE_RECOVER))
+    if (!recovery_is_due(dispatcher))
         return true;
+    dispatcher_take(dispatcher, CHORE_RECOVER);
     dispatcher->recover_at = clock_boot() + LOOK_INTERVAL;
     if (look(dispatcher, true, err))
         return true;

@@ -17,6 +17,7 @@ bool recovery_run(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 
 /* Once more, in a while and once no queue is away any more: what was asked for before may have been
  * on its way for so long that it came to the store after the last look. */
+bool recovery_is_due(const struct dispatcher *dispatcher);
 bool recovery_repeat(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 
 #endif

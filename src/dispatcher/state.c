@@ -88,5 +88,6 @@ bool dispatcher_holds_nothing(const struct dispatcher *dispatcher)
     size_t position = 0;
 
     return dispatcher->held_jobs.count == 0 && dispatcher->outbox.count == 0 &&
+           dispatcher->flights.count == 0 &&
            !lease_table_next(dispatcher->process->leases, &position, &view);
 }

@@ -26,6 +26,7 @@
 
 #include "base/base.h"
 #include "base/uuid.h"
+#include "dispatcher/flights.h"
 #include "dispatcher/held_jobs.h"
 #include "dispatcher/outbox.h"
 #include "dispatcher/queues.h"
@@ -99,6 +100,7 @@ struct dispatcher {
 
     struct held_jobs held_jobs;
     struct outbox outbox;
+    struct flights flights;
     struct queues queues;
     struct workers workers;
     struct start *starts; /* owned; one per handler */

@@ -19,6 +19,9 @@ static void hear_bell(void *context, unsigned events)
 
     (void)events;
     dispatcher_add(dispatcher, CHORE_HEAR_BELL);
+    /* Nobody answers it before all that is out has landed: it need not ring so long. */
+    if (dispatcher->flights.count > 0)
+        loop_unwatch(dispatcher->process->loop, &dispatcher->bell);
 }
 
 static bool watch_bell(struct dispatcher *dispatcher, struct error *err)
@@ -40,6 +43,7 @@ static void leave_bell(struct dispatcher *dispatcher)
 
 void store_handle_close(struct dispatcher *dispatcher)
 {
+    flights_abandon(dispatcher);
     leave_bell(dispatcher);
     store_close(&dispatcher->store);
 }
@@ -112,6 +116,7 @@ static bool is_unusable(const struct error *err)
 
 bool store_handle_lose(struct dispatcher *dispatcher, struct error *err)
 {
+    flights_abandon(dispatcher);
     if (!outage_may_pass(err))
         return false;
     leave_bell(dispatcher);
@@ -164,6 +169,9 @@ static bool hear(struct dispatcher *dispatcher, struct error *err)
 
     if (!dispatcher_take(dispatcher, CHORE_HEAR_BELL))
         return true;
+    if (!dispatcher->bell.is_on &&
+        !loop_watch(dispatcher->process->loop, &dispatcher->bell, LOOP_READ, err))
+        return false;
     if (!store_wait(dispatcher->store, 0, &rang, err))
         return false;
     if (!rang)

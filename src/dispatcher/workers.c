@@ -134,15 +134,67 @@ bool workers_have_room(const struct workers *workers, const struct worker_link *
            !result_ring_is_filling(workers->result_rings, link->result_ring);
 }
 
+bool workers_have_ended(const struct workers *workers)
+{
+    for (const struct worker_link *link = workers->first; link; link = link->next)
+        if (link->has_ended)
+            return true;
+    return false;
+}
+
+static struct looked_results all_looked(const struct workers *workers,
+                                        const struct worker_link *link)
+{
+    return (struct looked_results){result_ring_looked(workers->result_rings, link->result_ring),
+                                   link->looked};
+}
+
+void workers_note_flight(struct workers *workers, size_t flight)
+{
+    for (struct worker_link *link = workers->first; link; link = link->next) {
+        struct looked_results rest = all_looked(workers, link);
+
+        for (size_t i = 0; i < FLIGHTS_MAX; i++) {
+            rest.in_ring -= link->flown[i].in_ring;
+            rest.in_socket -= link->flown[i].in_socket;
+        }
+        link->flown[flight] = rest;
+    }
+}
+
+static bool take_first(struct workers *workers, struct worker_link *link,
+                       struct looked_results settled, struct error *err)
+{
+    result_ring_take_first(workers->result_rings, link->result_ring, settled.in_ring);
+    if (settled.in_socket > 0 && !result_take(link->socket, settled.in_socket, err))
+        return false;
+    link->looked -= settled.in_socket;
+    return true;
+}
+
+bool workers_take_flown(struct workers *workers, size_t flight, struct error *err)
+{
+    for (struct worker_link *link = workers->first; link; link = link->next) {
+        const struct looked_results settled = link->flown[flight];
+
+        link->flown[flight] = (struct looked_results){0};
+        if (!take_first(workers, link, settled, err))
+            return false;
+    }
+    return true;
+}
+
+void workers_forget_flight(struct workers *workers, size_t flight)
+{
+    for (struct worker_link *link = workers->first; link; link = link->next)
+        link->flown[flight] = (struct looked_results){0};
+}
+
 bool workers_take_looked(struct workers *workers, struct error *err)
 {
     for (struct worker_link *link = workers->first; link; link = link->next) {
-        if (link->is_held)
-            continue;
-        result_ring_take(workers->result_rings, link->result_ring);
-        if (link->looked > 0 && !result_take(link->socket, link->looked, err))
+        if (!link->is_held && !take_first(workers, link, all_looked(workers, link), err))
             return false;
-        link->looked = 0;
     }
     return true;
 }

@@ -11,6 +11,14 @@
 struct error;
 struct result_rings;
 
+/* Exchanges that may be out at once: flights.h. */
+#define FLIGHTS_MAX 2
+
+/* Results that were looked at. */
+struct looked_results {
+    size_t in_ring, in_socket;
+};
+
 struct worker_link {
     int number; /* as people know it */
     uint32_t serial;
@@ -19,7 +27,8 @@ struct worker_link {
     int result_ring;
     struct loop_watch watch;
     bool has_news; /* something may be in its socket */
-    size_t looked; /* results that were looked at and are not settled yet */
+    size_t looked; /* results in its socket that were looked at and are not settled yet */
+    struct looked_results flown[FLIGHTS_MAX]; /* those of its results that each flight settles */
     bool has_ended;
     struct worker_end end; /* then */
     int printed;           /* owned; then: what its plugins have printed; -1: it had none */
@@ -56,6 +65,15 @@ size_t workers_count(const struct workers *workers);
 
 /* Whether this one can give more results while none is taken off. */
 bool workers_have_room(const struct workers *workers, const struct worker_link *link);
+
+/* Whether one has ended of which something is left to settle. */
+bool workers_have_ended(const struct workers *workers);
+
+/* All that was looked at, and is with no flight yet, goes with this one. */
+void workers_note_flight(struct workers *workers, size_t flight);
+/* It is settled, and taken off; or only known to be with no flight any more. */
+bool workers_take_flown(struct workers *workers, size_t flight, struct error *err) MUST_CHECK;
+void workers_forget_flight(struct workers *workers, size_t flight);
 
 /* Takes off what was looked at, now that it is settled, but for workers that are held. */
 bool workers_take_looked(struct workers *workers, struct error *err) MUST_CHECK;

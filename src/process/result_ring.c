@@ -248,20 +248,31 @@ enum delivery result_ring_look(struct result_rings *rings, int ring, struct aren
                                                                                : DELIVERY_FAILED;
 }
 
-bool result_ring_is_filling(const struct result_rings *rings, int ring)
+size_t result_ring_looked(const struct result_rings *rings, int ring)
 {
     const struct progress *progress = &rings->progress[ring - 1];
 
-    return progress->looked - progress->taken >= CELLS / 2;
+    return (size_t)(progress->looked - progress->taken);
+}
+
+bool result_ring_is_filling(const struct result_rings *rings, int ring)
+{
+    return result_ring_looked(rings, ring) >= CELLS / 2;
 }
 
 void result_ring_take(struct result_rings *rings, int ring)
 {
+    result_ring_take_first(rings, ring, result_ring_looked(rings, ring));
+}
+
+void result_ring_take_first(struct result_rings *rings, int ring, size_t count)
+{
     struct progress *progress = &rings->progress[ring - 1];
 
-    if (progress->taken == progress->looked)
+    assert(count <= result_ring_looked(rings, ring));
+    if (count == 0)
         return;
-    progress->taken = progress->looked;
+    progress->taken += count;
     atomic_store_explicit(taken_of(rings, ring), progress->taken, memory_order_release);
 }
 

@@ -70,8 +70,12 @@ enum delivery result_ring_look(struct result_rings *rings, int ring, struct aren
 /* Whether half of it was looked at and is not taken yet. */
 bool result_ring_is_filling(const struct result_rings *rings, int ring);
 
-/* Frees what was looked at. */
+/* How many were looked at and are not taken yet. */
+size_t result_ring_looked(const struct result_rings *rings, int ring);
+
+/* Frees what was looked at; or the first of it. */
 void result_ring_take(struct result_rings *rings, int ring);
+void result_ring_take_first(struct result_rings *rings, int ring, size_t count);
 
 /* Whether there is anything that was not looked at. */
 bool result_rings_have_news(const struct result_rings *rings);

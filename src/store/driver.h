@@ -64,6 +64,7 @@ struct store {
     bool is_clocked;
     struct timekeeper *clock; /* the caller's, or its own */
     struct timekeeper own_clock;
+    size_t out; /* exchanges that were begun, and not ended */
 };
 
 struct store_driver {
@@ -88,6 +89,14 @@ struct store_driver {
     bool (*exchange)(struct store *store, const struct settlement_list *finished,
                      const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
                      struct job_list *jobs_out, struct error *err);
+    /* NULL, all three: every exchange is waited for. What `wanted` points to stays until the end,
+     * and so do the other arguments; `wanted` itself does not. */
+    bool (*exchange_begin)(struct store *store, const struct settlement_list *finished,
+                           const struct reservation *wanted, usec_t now,
+                           enum th_error_code *verdicts_out, struct job_list *jobs_out,
+                           struct error *err);
+    bool (*exchange_end)(struct store *store, struct error *err);
+    int (*exchange_fd)(const struct store *store);
     bool (*held)(struct store *store, const char *pool, struct job_list *jobs_out,
                  struct error *err);
     bool (*heartbeat)(struct store *store, const struct heartbeat *heartbeat, usec_t now,

@@ -17,6 +17,7 @@
 #include "store/driver.h"
 #include "store/scheme.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -284,6 +285,42 @@ bool store_exchange(struct store *store, const struct settlement_list *finished,
     /* Whoever tries again with the same list must not find jobs in it that it does not hold. */
     jobs_out->count = before;
     return false;
+}
+
+bool store_can_overlap(const struct store *store)
+{
+    return store && store->driver->exchange_begin;
+}
+
+bool store_exchange_begin(struct store *store, const struct settlement_list *finished,
+                          const struct reservation *wanted, usec_t now,
+                          enum th_error_code *verdicts_out, struct job_list *jobs_out,
+                          struct error *err)
+{
+    struct reservation leased = *wanted;
+
+    if (!checks_open(store, err) || !check_settlements(store, finished, err) ||
+        !check_reservation(wanted, err))
+        return false;
+    leased.lease_for = lengthen(store, wanted->lease_for);
+    if (!store->driver->exchange_begin(store, finished, wanted->queue_count > 0 ? &leased : NULL,
+                                       now, verdicts_out, jobs_out, err))
+        return false;
+    store->out++;
+    return true;
+}
+
+/* The clock is asked by the last: between others its answer would have to wait. */
+bool store_exchange_end(struct store *store, struct error *err)
+{
+    assert(store->out > 0);
+    store->out--;
+    return store->driver->exchange_end(store, err) && (store->out > 0 || follow(store));
+}
+
+int store_exchange_fd(const struct store *store)
+{
+    return store->driver->exchange_fd(store);
 }
 
 bool store_reserve(struct store *store, const struct reservation *wanted, usec_t now,

@@ -166,6 +166,24 @@ bool store_exchange(struct store *store, const struct settlement_list *finished,
                     const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
                     struct job_list *jobs_out, struct error *err) MUST_CHECK;
 
+/* The same in two steps, so that the caller can go on meanwhile: begin sends it, end takes the
+ * answer of the oldest that is out, and waits for it. The store carries them out one after the
+ * other. All that begin is handed stays where it is until the end; who closes the store before gets
+ * no answer. Other calls may be made in between, and wait for all that is out.
+ *
+ * Not every backend can. No more than a few should be out: what is sent while the store does not
+ * listen may have to be waited for. */
+bool store_can_overlap(const struct store *store);
+bool store_exchange_begin(struct store *store, const struct settlement_list *finished,
+                          const struct reservation *wanted, usec_t now,
+                          enum th_error_code *verdicts_out, struct job_list *jobs_out,
+                          struct error *err) MUST_CHECK;
+bool store_exchange_end(struct store *store, struct error *err) MUST_CHECK;
+
+/* Readable when the oldest answer begins to come, or will never; -1: it is here already. It is the
+ * store's, and good until the next call: poll it, nothing else. */
+int store_exchange_fd(const struct store *store);
+
 /* A lease to extend, with what its execution has to tell. */
 struct lease_beat {
     struct uuid job;

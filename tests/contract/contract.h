@@ -16,6 +16,7 @@ Suite *clock_suite(void);
 Suite *extend_suite(void);
 Suite *watch_suite(void);
 Suite *exchange_suite(void);
+Suite *overlap_suite(void);
 Suite *ack_suite(void);
 Suite *batch_suite(void);
 Suite *batch_told_suite(void);

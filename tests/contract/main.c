@@ -31,7 +31,7 @@ static suite_maker *const suites[] = {
     run_now_suite,  dead_suite,       aside_suite,       blocked_suite,     cancel_suite,
     admin_suite,    states_suite,     vectors_suite,     held_suite,        damage_suite,
     failures_suite, doors_suite,      bring_back_suite,  list_suite,        pages_suite,
-    batch_suite,    batch_told_suite, redis_batch_suite, redis_pages_suite,
+    batch_suite,    batch_told_suite, redis_batch_suite, redis_pages_suite, overlap_suite,
 };
 
 /* What a way in for producers has to pass: A1, A2 and A9. */
@@ -42,9 +42,9 @@ static suite_maker *const producer_suites[] = {
 /* Whatever looks at a lease. */
 static suite_maker *const lonely_lease_suites[] = {model_suite, races_suite};
 static suite_maker *const lease_suites[] = {
-    reclaim_suite,  limits_suite, ack_suite,        lease_suite,  extend_suite,
-    exchange_suite, retry_suite,  dead_suite,       cancel_suite, states_suite,
-    held_suite,     batch_suite,  batch_told_suite,
+    reclaim_suite,  limits_suite, ack_suite,        lease_suite,   extend_suite,
+    exchange_suite, retry_suite,  dead_suite,       cancel_suite,  states_suite,
+    held_suite,     batch_suite,  batch_told_suite, overlap_suite,
 };
 
 /* What is kept of freed memory is copied by each fork. */

@@ -134,28 +134,65 @@ static struct settlement settle_somehow(struct actor *actor, const struct job *j
     };
 }
 
-static bool do_exchange(struct actor *actor, struct error *err)
-{
+/* Settles some of what was held before, and asks for at most `room` jobs. */
+struct trade {
     struct settlement finished[HELD_MAX];
     enum th_error_code verdicts[HELD_MAX];
-    struct settlement_list list = {finished, actor->held.count};
+    struct settlement_list list;
     struct queue_share shares[QUEUES];
-    struct reservation wanted = {.queues = shares,
-                                 .queue_count = QUEUES,
-                                 .pool = POOL,
-                                 .lease_for = SECONDS(1 + pick(actor, 20))};
-    CLEANUP(job_list_done) struct job_list before = actor->held;
+    struct reservation wanted;
+};
 
-    random_bytes(&wanted.batch, sizeof wanted.batch);
-    for (size_t i = 0; i < before.count; i++)
-        finished[i] = settle_somehow(actor, &before.items[i]);
+static void make_trade(struct actor *actor, const struct job *jobs, size_t count, unsigned room,
+                       struct trade *trade)
+{
+    trade->list = (struct settlement_list){trade->finished, count};
+    trade->wanted = (struct reservation){.queues = trade->shares,
+                                         .queue_count = QUEUES,
+                                         .pool = POOL,
+                                         .lease_for = SECONDS(1 + pick(actor, 20))};
+    random_bytes(&trade->wanted.batch, sizeof trade->wanted.batch);
+    for (size_t i = 0; i < count; i++)
+        trade->finished[i] = settle_somehow(actor, &jobs[i]);
     for (size_t i = 0; i < QUEUES; i++)
-        shares[i] = (struct queue_share){.queue = actor->queues[i],
-                                         .max = pick(actor, HELD_MAX / QUEUES),
-                                         .max_running = pick(actor, 4) == 0 ? 5 : 0,
-                                         .rate = {pick(actor, 4) == 0 ? 5 : 0, USEC_PER_SEC}};
+        trade->shares[i] =
+            (struct queue_share){.queue = actor->queues[i],
+                                 .max = pick(actor, room / QUEUES),
+                                 .max_running = pick(actor, 4) == 0 ? 5 : 0,
+                                 .rate = {pick(actor, 4) == 0 ? 5 : 0, USEC_PER_SEC}};
+}
+
+static bool begin(struct actor *actor, struct trade *trade, struct error *err)
+{
+    return store_exchange_begin(actor->store, &trade->list, &trade->wanted, actor->now,
+                                trade->verdicts, &actor->held, err);
+}
+
+/* Two at once, and perhaps something else while they are out. */
+static bool trade_twice(struct actor *actor, const struct job_list *before, struct error *err)
+{
+    const size_t half = before->count / 2;
+    struct trade first, second;
+    usec_t ignored;
+
+    make_trade(actor, before->items, half, HELD_MAX / 2, &first);
+    make_trade(actor, before->items + half, before->count - half, HELD_MAX / 2, &second);
+    return begin(actor, &first, err) && begin(actor, &second, err) &&
+           (pick(actor, 2) == 0 || store_read_clock(actor->store, &ignored, err)) &&
+           store_exchange_end(actor->store, err) && store_exchange_end(actor->store, err);
+}
+
+static bool do_exchange(struct actor *actor, struct error *err)
+{
+    CLEANUP(job_list_done) struct job_list before = actor->held;
+    struct trade trade;
+
     actor->held = (struct job_list){0};
-    return store_exchange(actor->store, &list, &wanted, actor->now, verdicts, &actor->held, err);
+    if (store_can_overlap(actor->store) && pick(actor, 2) == 0)
+        return trade_twice(actor, &before, err);
+    make_trade(actor, before.items, before.count, HELD_MAX, &trade);
+    return store_exchange(actor->store, &trade.list, &trade.wanted, actor->now, trade.verdicts,
+                          &actor->held, err);
 }
 
 static bool do_heartbeat(struct actor *actor, struct error *err)

@@ -55,6 +55,7 @@ static bool pg_open(const struct store_url *url, const struct store_options *opt
 
 static void pg_close(struct store *store)
 {
+    pg_exchanges_forget(pg_of(store));
     pg_connection_free(pg_of(store));
 }
 
@@ -96,6 +97,9 @@ const struct store_driver store_postgres = {
     .read_clock = pg_read_clock,
     .enqueue = pg_enqueue,
     .exchange = pg_exchange,
+    .exchange_begin = pg_exchange_begin,
+    .exchange_end = pg_exchange_end,
+    .exchange_fd = pg_exchange_fd,
     .held = pg_held,
     .heartbeat = pg_heartbeat,
     .watch = pg_watch,

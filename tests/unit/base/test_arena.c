@@ -142,6 +142,23 @@ START_TEST(an_arena_can_be_used_again_once_done)
 }
 END_TEST
 
+START_TEST(what_is_joined_stays_where_it_is_and_goes_with_the_other)
+{
+    struct arena into = {0}, from = {0};
+    const char *first = arena_text(&into, "first"), *second = arena_text(&from, "second");
+
+    arena_join(&into, &from);
+    ck_assert_ptr_null(from.blocks);
+    arena_done(&from);
+    ck_assert_str_eq(first, "first");
+    ck_assert_str_eq(second, "second");
+    ck_assert_ptr_null(arena_alloc(&from, SIZE_MAX));
+    arena_join(&into, &from);
+    ck_assert(into.failed && !from.failed);
+    arena_done(&into);
+}
+END_TEST
+
 Suite *arena_suite(void)
 {
     Suite *suite = suite_create("base/arena");
@@ -153,6 +170,7 @@ Suite *arena_suite(void)
     tcase_add_test(memory, what_is_large_leaves_the_room_for_what_is_small);
     tcase_add_test(memory, out_of_memory_is_remembered);
     tcase_add_test(memory, an_arena_can_be_used_again_once_done);
+    tcase_add_test(memory, what_is_joined_stays_where_it_is_and_goes_with_the_other);
     suite_add_tcase(suite, memory);
 
     tcase_add_test(copies, text_is_copied);

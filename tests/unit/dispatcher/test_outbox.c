@@ -215,6 +215,50 @@ START_TEST(what_is_kept_again_is_copied_once)
 }
 END_TEST
 
+static struct outbox take_out(void)
+{
+    const struct outbox taken = outbox;
+
+    outbox = (struct outbox){0};
+    return taken;
+}
+
+START_TEST(what_comes_back_is_before_what_has_gathered_since)
+{
+    const struct held_job *first = add("first");
+    struct outbox out = take_out();
+    const struct held_job *second = add("second");
+    struct outbox since = take_out();
+    struct error err;
+
+    outbox = out;
+    ck_assert(outbox_append(&outbox, &since, &err));
+    ck_assert_uint_eq(since.count, 0);
+    outbox_done(&since);
+    ck_assert_uint_eq(outbox.count, 2);
+    ck_assert_ptr_eq(outbox.jobs[0], first);
+    ck_assert_ptr_eq(outbox.jobs[1], second);
+    ck_assert_str_eq(outbox.settlements[0].error, "first");
+    ck_assert_str_eq(outbox.settlements[1].error, "second");
+}
+END_TEST
+
+START_TEST(what_was_kept_before_stays_so_when_nothing_comes_back)
+{
+    struct outbox empty = {0};
+    struct error err;
+
+    add("kept");
+    keep(0, 0);
+    outbox_clear(&outbox, 1);
+    outbox.kept_until = 2 * SECOND;
+    ck_assert(outbox_append(&empty, &outbox, &err));
+    ck_assert_uint_eq(outbox.count, 0);
+    ck_assert_uint_eq(outbox_first(&empty, SECOND), 1);
+    outbox_done(&empty);
+}
+END_TEST
+
 Suite *outbox_suite(void)
 {
     Suite *suite = suite_create("dispatcher/outbox");
@@ -230,6 +274,8 @@ Suite *outbox_suite(void)
     tcase_add_test(group, what_was_too_much_for_one_exchange_goes_with_the_next_at_once);
     tcase_add_test(group, what_could_not_be_settled_keeps_back_nothing_that_was_not_tried);
     tcase_add_test(group, what_is_kept_again_is_copied_once);
+    tcase_add_test(group, what_comes_back_is_before_what_has_gathered_since);
+    tcase_add_test(group, what_was_kept_before_stays_so_when_nothing_comes_back);
     suite_add_tcase(suite, group);
     return suite;
 }

@@ -1,3 +1,4 @@
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "config/config.h"
 #include "dispatcher/queues.h"
@@ -19,8 +20,8 @@ static void set_up(void)
     struct error err;
 
     ck_assert(queues_init(&queues, &config, &err));
-    memset(queues.limits, 0xff,
-           COUNT_OF(three) * sizeof *queues.limits); /* the store writes them */
+    memset(queues.asking.limits, 0xff,
+           COUNT_OF(three) * sizeof *queues.asking.limits); /* the store writes them */
 }
 
 static void tear_down(void)
@@ -38,7 +39,7 @@ START_TEST(a_queue_of_remote_workers_is_never_asked)
 
     ck_assert(queues_init(&mine, &remote, &err));
     ck_assert_uint_eq(queues_share(&mine, 8), 1);
-    ck_assert_str_eq(mine.shares[0].queue, "a");
+    ck_assert_str_eq(mine.asking.shares[0].queue, "a");
     queues_done(&mine);
 
     two[0].remote = true;
@@ -53,8 +54,8 @@ END_TEST
 static size_t share_of(size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(queues.shares[i].queue, name) == 0)
-            return queues.shares[i].max;
+        if (strcmp(queues.asking.shares[i].queue, name) == 0)
+            return queues.asking.shares[i].max;
     }
     return 0;
 }
@@ -64,7 +65,7 @@ static size_t ask(size_t room)
 {
     const size_t count = queues_share(&queues, room);
 
-    memset(queues.limits, 0, count * sizeof *queues.limits);
+    memset(queues.asking.limits, 0, count * sizeof *queues.asking.limits);
     return count;
 }
 
@@ -72,8 +73,8 @@ static size_t ask(size_t room)
 static struct share_limit *limit_of(size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(queues.shares[i].queue, name) == 0)
-            return &queues.limits[i];
+        if (strcmp(queues.asking.shares[i].queue, name) == 0)
+            return &queues.asking.limits[i];
     }
     ck_abort_msg("%s was not asked", name);
     return NULL;
@@ -106,7 +107,7 @@ START_TEST(shares_are_exact_over_many_small_rooms)
         ck_assert_uint_eq(count, 1);
         for (size_t k = 0; k < COUNT_OF(three); k++)
             got[k] += share_of(count, three[k].name);
-        give(queues.shares[0].queue, 1);
+        give(queues.asking.shares[0].queue, 1);
         queues_conclude(&queues, 0);
     }
     ck_assert_uint_eq(got[0], 100);
@@ -162,10 +163,10 @@ START_TEST(limits_go_along_with_the_share)
     const size_t count = ask(80);
 
     for (size_t i = 0; i < count; i++) {
-        const char *queue = queues.shares[i].queue;
+        const char *queue = queues.asking.shares[i].queue;
 
-        ck_assert_uint_eq(queues.shares[i].max_running, strcmp(queue, "c") == 0 ? 7 : 0);
-        ck_assert_int_eq(queues.shares[i].rate.count, strcmp(queue, "b") == 0 ? 3 : 0);
+        ck_assert_uint_eq(queues.asking.shares[i].max_running, strcmp(queue, "c") == 0 ? 7 : 0);
+        ck_assert_int_eq(queues.asking.shares[i].rate.count, strcmp(queue, "b") == 0 ? 3 : 0);
     }
 }
 END_TEST
@@ -278,7 +279,7 @@ START_TEST(all_queues_are_away_when_none_answers)
     const size_t count = ask(80);
 
     for (size_t i = 0; i < count; i++)
-        queues.limits[i] = (struct share_limit){.is_away = true, .limited_until = 5000};
+        queues.asking.limits[i] = (struct share_limit){.is_away = true, .limited_until = 5000};
     queues_conclude(&queues, 0);
     ck_assert(queues_are_away(&queues));
 }
@@ -322,7 +323,7 @@ START_TEST(the_store_is_away_when_all_of_its_queues_are)
     bool back;
 
     for (size_t i = 0; i < count; i++)
-        queues.limits[i] = (struct share_limit){.is_away = true, .limited_until = 5000};
+        queues.asking.limits[i] = (struct share_limit){.is_away = true, .limited_until = 5000};
     queues_conclude(&queues, 0);
     ck_assert(!queues_tell_away(&queues, &why, 4000, &back, &err));
     ck_assert_str_eq(err.text, why.text);
@@ -382,6 +383,28 @@ START_TEST(the_others_keep_their_proportion_while_one_is_limited)
 }
 END_TEST
 
+/* It has found the queue dry, and then more has come: whoever looked later is right. */
+START_TEST(the_later_of_two_exchanges_that_are_out_decides)
+{
+    CLEANUP(queue_asking_done) struct queue_asking first = {0};
+    struct error err;
+    size_t asked;
+
+    ck_assert(queue_asking_init(&first, COUNT_OF(three), &err));
+    ask(8);
+    queues_swap_asking(&queues, &first);
+    asked = share_of(ask(80), "a");
+    queues_swap_asking(&queues, &first);
+    queues_conclude(&queues, 0);
+    ck_assert(queues_are_dry(&queues));
+    queues_swap_asking(&queues, &first);
+    give("a", asked);
+    queues_conclude(&queues, 0);
+    ck_assert(queues_may_give(&queues));
+    ck_assert_uint_eq(share_of(ask(8), "a"), 8);
+}
+END_TEST
+
 Suite *queues_suite(void)
 {
     Suite *suite = suite_create("dispatcher/queues");
@@ -395,6 +418,7 @@ Suite *queues_suite(void)
     tcase_add_test(cases, when_all_are_dry_nobody_is_asked_until_the_bell);
     tcase_add_test(cases, a_queue_that_was_dry_does_not_take_a_long_turn_alone);
     tcase_add_test(cases, limits_go_along_with_the_share);
+    tcase_add_test(cases, the_later_of_two_exchanges_that_are_out_decides);
     tcase_add_test(cases, a_full_queue_is_asked_again_when_one_of_its_jobs_has_ended);
     tcase_add_test(cases, a_full_queue_is_asked_again_when_the_bell_rings);
     tcase_add_test(cases, a_limited_queue_is_asked_again_at_its_time_and_not_before);

@@ -73,6 +73,20 @@ START_TEST(results_come_in_order_and_from_their_worker)
 }
 END_TEST
 
+START_TEST(only_the_first_of_what_was_looked_at_may_be_settled)
+{
+    ck_assert(put(FIRST, 1) && put(FIRST, 2) && put(FIRST, 3));
+    expect(FIRST, 1);
+    expect(FIRST, 2);
+    ck_assert_uint_eq(result_ring_looked(rings, FIRST), 2);
+    result_ring_take_first(rings, FIRST, 1);
+    ck_assert_uint_eq(result_ring_looked(rings, FIRST), 1);
+    result_ring_use(rings, FIRST); /* as the next dispatcher does */
+    expect(FIRST, 2);
+    expect(FIRST, 3);
+}
+END_TEST
+
 static void die_as_dispatcher(void)
 {
     result_ring_use(rings, SEATS);
@@ -222,6 +236,7 @@ Suite *result_ring_suite(void)
 
     tcase_add_checked_fixture(results, setup, teardown);
     tcase_add_test(results, results_come_in_order_and_from_their_worker);
+    tcase_add_test(results, only_the_first_of_what_was_looked_at_may_be_settled);
     tcase_add_test(results, a_dispatcher_that_dies_leaves_what_it_has_not_taken);
     tcase_add_test(results, a_worker_that_dies_leaves_its_results);
     tcase_add_loop_test(results, a_wild_write_ends_with_its_worker, 0, COUNT_OF(wild));

@@ -95,6 +95,20 @@ void pg_bell_lose(struct pg_bell *bell)
     set_rung(bell);
 }
 
+void pg_bell_mute(struct pg_bell *bell)
+{
+    if (bell->socket >= 0)
+        (void)!epoll_ctl(bell->epoll_fd, EPOLL_CTL_DEL, bell->socket, NULL);
+}
+
+void pg_bell_unmute(struct pg_bell *bell)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = bell->socket};
+
+    if (bell->socket >= 0 && epoll_ctl(bell->epoll_fd, EPOLL_CTL_ADD, bell->socket, &event))
+        pg_bell_lose(bell); /* whoever waits next listens anew */
+}
+
 void pg_bell_found(struct pg_bell *bell)
 {
     bell->looks = 0;

@@ -56,6 +56,11 @@ void pg_bell_ring(struct postgres *postgres);
 /* A statement of ours rings: it wakes the others, and this wakes us. */
 void pg_bell_rings(struct postgres *postgres);
 
+/* While answers are waited for, what comes through the connection is no bell: only what was heard
+ * on the way is. */
+void pg_bell_mute(struct pg_bell *bell);
+void pg_bell_unmute(struct pg_bell *bell);
+
 /* Jobs were found. */
 void pg_bell_found(struct pg_bell *bell);
 

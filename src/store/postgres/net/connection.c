@@ -16,9 +16,8 @@
 #include "store/postgres/net/dial.h"
 #include "store/postgres/net/pooler.h"
 #include "store/postgres/net/sqlstate.h"
+#include "store/postgres/net/statement.h"
 #include "store/postgres/net/wire.h"
-
-#include "postgres_statements.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +59,7 @@ void pg_connection_drop(struct postgres *postgres)
     pg_bell_lose(&postgres->bell);
     PQfinish(postgres->conn);
     postgres->conn = NULL;
+    postgres->sent = NULL;
     memset(postgres->prepared, 0, SQL_STATEMENTS * sizeof *postgres->prepared);
 }
 
@@ -212,6 +212,8 @@ bool pg_connection_ask(struct postgres *postgres, const char *sql, usec_t deadli
     *result_out = NULL;
     if (!pg_connection_ensure(postgres, deadline, err))
         return false;
+    if (!pg_statement_collect_sent(postgres, deadline))
+        return pg_connection_lost(postgres, false, err);
     (void)PQexitPipelineMode(postgres->conn);
     if (PQsendQuery(postgres->conn, sql) != 1 || !pg_wire_flush(postgres->conn, deadline))
         return pg_connection_lost(postgres, false, err);

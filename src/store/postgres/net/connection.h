@@ -12,14 +12,19 @@
 
 #include <libpq-fe.h>
 
+struct pg_begun;
+struct pg_statement;
+
 struct postgres {
-    struct store base; /* first */
-    char *conninfo;    /* owned; with secrets */
-    char *schema;      /* owned */
-    char *caller;      /* owned; application_name, unless the user says otherwise */
-    PGconn *conn;      /* NULL until it is needed, and after it was lost */
-    bool *prepared;    /* owned; by enum sql_statement, on this connection */
-    bool only_offers;  /* our user may enqueue at most, and only what is checked there */
+    struct store base;         /* first */
+    char *conninfo;            /* owned; with secrets */
+    char *schema;              /* owned */
+    char *caller;              /* owned; application_name, unless the user says otherwise */
+    PGconn *conn;              /* NULL until it is needed, and after it was lost */
+    bool *prepared;            /* owned; by enum sql_statement, on this connection */
+    bool only_offers;          /* our user may enqueue at most, and only what is checked there */
+    struct pg_statement *sent; /* the oldest that is out; lost with the connection */
+    struct pg_begun *begun;    /* owned; exchanges that were begun, the oldest first */
     struct pg_bell bell;
     struct pg_scan_starts scan_starts;
 };

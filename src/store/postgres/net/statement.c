@@ -1,5 +1,5 @@
 /*
- * statement.c - parameters in binary form, one round trip, and the answer.
+ * statement.c - one round trip, and the answer.
  */
 #define SQL_TEXTS
 #include "store/postgres/net/statement.h"
@@ -10,220 +10,30 @@
 #include "store/postgres/net/sqlstate.h"
 #include "store/postgres/net/wire.h"
 
-#include <assert.h>
-#include <endian.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#define DATA_MAX    ((size_t)1 << 30) /* PostgreSQL takes no more at once */
-#define ATTEMPTS    8
-#define PAUSE       (5 * USEC_PER_MSEC) /* longer each time, so that two who met do not meet again */
-#define NAME_SIZE   16
-#define ABSENT      (-1)
-#define ARRAY_HEAD  20 /* dimensions, whether NULLs, type, elements, lower bound */
-#define COUNT_PLACE 12
+#define DATA_MAX  ((size_t)1 << 30) /* PostgreSQL takes no more at once */
+#define ATTEMPTS  8
+#define PAUSE     (5 * USEC_PER_MSEC) /* longer each time, so that two who met do not meet again */
+#define NAME_SIZE 16
 
 struct pg_statement pg_statement_start(struct postgres *postgres, enum sql_statement which)
 {
     return (struct pg_statement){.postgres = postgres, .which = which, .data = BUFFER(DATA_MAX)};
 }
 
+static void reply_done(struct pg_reply *reply)
+{
+    PQclear(reply->answer);
+    PQclear(reply->error);
+    *reply = (struct pg_reply){0};
+}
+
 void pg_statement_done(struct pg_statement *statement)
 {
+    reply_done(&statement->reply);
     buffer_done(&statement->data);
-}
-
-/* ---- parameters ---- */
-
-static void add_int4(struct buffer *data, int32_t value)
-{
-    uint32_t bytes = htobe32((uint32_t)value);
-
-    buffer_add(data, &bytes, sizeof bytes);
-}
-
-static void add_int8(struct buffer *data, int64_t value)
-{
-    uint64_t bytes = htobe64((uint64_t)value);
-
-    buffer_add(data, &bytes, sizeof bytes);
-}
-
-/* Now that it is known how many elements the array has. */
-static void end_array(struct pg_statement *statement)
-{
-    uint32_t elements = htobe32(statement->elements);
-    size_t start;
-
-    if (!statement->in_array)
-        return;
-    statement->in_array = false;
-    start = statement->parameters[statement->count - 1].start;
-    statement->parameters[statement->count - 1].length = statement->data.length - start;
-    if (!statement->data.failed)
-        memcpy(statement->data.data + start + COUNT_PLACE, &elements, sizeof elements);
-}
-
-static void add_parameter(struct pg_statement *statement, const void *value, size_t length)
-{
-    end_array(statement);
-    assert(statement->count < STATEMENT_PARAMETERS);
-    statement->parameters[statement->count].start = statement->data.length;
-    statement->parameters[statement->count].length = length;
-    statement->parameters[statement->count++].is_null = !value;
-    if (value)
-        buffer_add(&statement->data, value, length);
-}
-
-void pg_statement_null(struct pg_statement *statement)
-{
-    add_parameter(statement, NULL, 0);
-}
-
-void pg_statement_int(struct pg_statement *statement, int64_t value)
-{
-    uint64_t bytes = htobe64((uint64_t)value);
-
-    add_parameter(statement, &bytes, sizeof bytes);
-}
-
-void pg_statement_int4(struct pg_statement *statement, int value)
-{
-    uint32_t bytes = htobe32((uint32_t)value);
-
-    add_parameter(statement, &bytes, sizeof bytes);
-}
-
-void pg_statement_int2(struct pg_statement *statement, int value)
-{
-    uint16_t bytes = htobe16((uint16_t)value);
-
-    add_parameter(statement, &bytes, sizeof bytes);
-}
-
-void pg_statement_bool(struct pg_statement *statement, bool value)
-{
-    const char byte = value ? 1 : 0;
-
-    add_parameter(statement, &byte, sizeof byte);
-}
-
-void pg_statement_int_or_null(struct pg_statement *statement, int64_t value)
-{
-    if (value != 0)
-        pg_statement_int(statement, value);
-    else
-        pg_statement_null(statement);
-}
-
-void pg_statement_text(struct pg_statement *statement, const char *text)
-{
-    add_parameter(statement, text, text ? strlen(text) : 0);
-}
-
-void pg_statement_bytes(struct pg_statement *statement, struct bytes bytes)
-{
-    add_parameter(statement, bytes.data, bytes.length);
-}
-
-void pg_statement_uuid(struct pg_statement *statement, const struct uuid *id)
-{
-    add_parameter(statement, id->bytes, sizeof id->bytes);
-}
-
-void pg_statement_array(struct pg_statement *statement, enum array_type type)
-{
-    add_parameter(statement, "", 0);
-    statement->in_array = true;
-    statement->elements = 0;
-    add_int4(&statement->data, 1);
-    add_int4(&statement->data, 1);
-    add_int4(&statement->data, type);
-    add_int4(&statement->data, 0);
-    add_int4(&statement->data, 1);
-}
-
-static void add_element(struct pg_statement *statement, const void *value, size_t length)
-{
-    assert(statement->in_array && length <= INT32_MAX);
-    statement->elements++;
-    add_int4(&statement->data, value ? (int32_t)length : ABSENT);
-    if (value)
-        buffer_add(&statement->data, value, length);
-}
-
-void pg_element_null(struct pg_statement *statement)
-{
-    add_element(statement, NULL, 0);
-}
-
-void pg_element_int(struct pg_statement *statement, int64_t value)
-{
-    statement->elements++;
-    add_int4(&statement->data, sizeof value);
-    add_int8(&statement->data, value);
-}
-
-void pg_element_int4(struct pg_statement *statement, int value)
-{
-    statement->elements++;
-    add_int4(&statement->data, sizeof value);
-    add_int4(&statement->data, value);
-}
-
-void pg_element_int_or_null(struct pg_statement *statement, int64_t value)
-{
-    if (value != 0)
-        pg_element_int(statement, value);
-    else
-        pg_element_null(statement);
-}
-
-void pg_element_int4_or_null(struct pg_statement *statement, int value)
-{
-    if (value != 0)
-        pg_element_int4(statement, value);
-    else
-        pg_element_null(statement);
-}
-
-void pg_element_bool(struct pg_statement *statement, bool value)
-{
-    const char byte = value ? 1 : 0;
-
-    add_element(statement, &byte, sizeof byte);
-}
-
-void pg_element_text(struct pg_statement *statement, const char *text)
-{
-    add_element(statement, text, text ? strlen(text) : 0);
-}
-
-void pg_element_bytes(struct pg_statement *statement, struct bytes bytes)
-{
-    add_element(statement, bytes.data, bytes.length);
-}
-
-void pg_element_uuid(struct pg_statement *statement, const struct uuid *id)
-{
-    add_element(statement, id->bytes, sizeof id->bytes);
-}
-
-void pg_element_bits(struct pg_statement *statement, const unsigned char *bits, size_t count)
-{
-    const size_t length = (count + 7) / 8;
-
-    assert(statement->in_array && count <= INT32_MAX);
-    statement->elements++;
-    add_int4(&statement->data, (int32_t)(sizeof(int32_t) + length));
-    add_int4(&statement->data, (int32_t)count);
-    buffer_add(&statement->data, (const char *)bits, length);
-}
-
-void pg_element_token(struct pg_statement *statement, const struct lease_token *token)
-{
-    add_element(statement, token->bytes, sizeof token->bytes);
 }
 
 /* ---- the round trip ---- */
@@ -267,25 +77,14 @@ static bool send_plain(struct postgres *postgres, enum sql_statement which)
     return send_unit(&plain);
 }
 
-/* What a unit brought, up to its end: the answer of the statement itself, or the first error. */
-struct reply {
-    PGresult *answer, *error; /* owned */
-};
-
-static void reply_done(struct reply *reply)
-{
-    PQclear(reply->answer);
-    PQclear(reply->error);
-    *reply = (struct reply){0};
-}
-
 static void keep(PGresult **slot, PGresult *result)
 {
     PQclear(*slot);
     *slot = result;
 }
 
-static bool collect(struct postgres *postgres, usec_t deadline, struct reply *reply)
+/* What a unit brought, up to its end. */
+static bool collect(struct postgres *postgres, usec_t deadline, struct pg_reply *reply)
 {
     PGresult *result;
 
@@ -308,14 +107,14 @@ static bool collect(struct postgres *postgres, usec_t deadline, struct reply *re
 
 /* Its preparation has an answer of its own, which stays when the statement itself failed. */
 static void note_prepared(struct postgres *postgres, enum sql_statement which,
-                          const struct reply *reply)
+                          const struct pg_reply *reply)
 {
     postgres->prepared[which] = postgres->prepared[which] || reply->answer;
 }
 
 static bool collect_plain(struct postgres *postgres, enum sql_statement which, usec_t deadline)
 {
-    CLEANUP(reply_done) struct reply ignored = {0};
+    CLEANUP(reply_done) struct pg_reply ignored = {0};
 
     if (!collect(postgres, deadline, &ignored))
         return false;
@@ -323,13 +122,37 @@ static bool collect_plain(struct postgres *postgres, enum sql_statement which, u
     return true;
 }
 
+static bool collect_oldest(struct postgres *postgres, usec_t deadline)
+{
+    struct pg_statement *oldest = postgres->sent;
+
+    if ((oldest->disarms && !collect_plain(postgres, SQL_DISARM, deadline)) ||
+        !collect(postgres, deadline, &oldest->reply))
+        return false;
+    note_prepared(postgres, oldest->which, &oldest->reply);
+    oldest->is_answered = true;
+    postgres->sent = oldest->next_sent;
+    if (!postgres->sent)
+        pg_bell_unmute(&postgres->bell);
+    return true;
+}
+
+bool pg_statement_collect_sent(struct postgres *postgres, usec_t deadline)
+{
+    while (postgres->sent)
+        if (!collect_oldest(postgres, deadline))
+            return false;
+    return true;
+}
+
 /* Everything that goes with the statement in its round trip. */
-static bool talk(struct pg_statement *statement, usec_t deadline, struct reply *reply)
+static bool talk(struct pg_statement *statement, usec_t deadline, struct pg_reply *reply)
 {
     struct postgres *postgres = statement->postgres;
     const bool disarms = pg_bell_is_idle(&postgres->bell) && statement->which != SQL_ARM;
 
-    if ((disarms && !send_plain(postgres, SQL_DISARM)) || !send_unit(statement) ||
+    if (!pg_statement_collect_sent(postgres, deadline) ||
+        (disarms && !send_plain(postgres, SQL_DISARM)) || !send_unit(statement) ||
         (statement->rings && !send_plain(postgres, SQL_RING)) ||
         !pg_wire_flush(postgres->conn, deadline))
         return false;
@@ -377,11 +200,11 @@ bool pg_statement_run(struct pg_statement *statement, struct pg_answer *answer_o
 {
     usec_t deadline = store_deadline(&statement->postgres->base);
 
-    end_array(statement);
+    pg_statement_end_array(statement);
     if (!buffer_ok(&statement->data, err))
         return false;
     for (int attempt = 1;; attempt++) {
-        CLEANUP(reply_done) struct reply reply = {0};
+        CLEANUP(reply_done) struct pg_reply reply = {0};
         if (!pg_connection_ensure(statement->postgres, deadline, err))
             return false;
         if (!talk(statement, deadline, &reply))
@@ -396,6 +219,86 @@ bool pg_statement_run(struct pg_statement *statement, struct pg_answer *answer_o
         if (!shall_repeat(statement, reply.error, attempt, err))
             return false;
     }
+}
+
+/* ---- not waited for ---- */
+
+/* What is out may have prepared it, which its answer tells. */
+static bool is_ready_for(struct postgres *postgres, const struct pg_statement *statement)
+{
+    return postgres->prepared[statement->which] ||
+           pg_statement_collect_sent(postgres, statement->deadline);
+}
+
+static bool send_with_bell(struct pg_statement *statement)
+{
+    struct postgres *postgres = statement->postgres;
+
+    statement->disarms = pg_bell_is_idle(&postgres->bell);
+    if (!is_ready_for(postgres, statement) ||
+        (statement->disarms && !send_plain(postgres, SQL_DISARM)) || !send_unit(statement) ||
+        !pg_wire_flush(postgres->conn, statement->deadline))
+        return false;
+    if (statement->disarms)
+        pg_bell_disarmed(&postgres->bell);
+    return true;
+}
+
+static void add_sent(struct postgres *postgres, struct pg_statement *statement)
+{
+    struct pg_statement **place = &postgres->sent;
+
+    if (!postgres->sent)
+        pg_bell_mute(&postgres->bell);
+    while (*place)
+        place = &(*place)->next_sent;
+    *place = statement;
+}
+
+bool pg_statement_send(struct pg_statement *statement, struct error *err)
+{
+    struct postgres *postgres = statement->postgres;
+
+    statement->deadline = store_deadline(&postgres->base);
+    pg_statement_end_array(statement);
+    if (!buffer_ok(&statement->data, err) ||
+        !pg_connection_ensure(postgres, statement->deadline, err))
+        return false;
+    if (!send_with_bell(statement))
+        return pg_connection_lost(postgres, statement->writes, err);
+    add_sent(postgres, statement);
+    return true;
+}
+
+/* To the end of all that is out: what has to be repeated comes after it. */
+static bool recover(struct pg_statement *statement, struct pg_answer *answer_out, struct error *err)
+{
+    if (!pg_statement_collect_sent(statement->postgres, statement->deadline)) {
+        pg_connection_drop(statement->postgres);
+        return pg_connection_error(statement->reply.error, err);
+    }
+    return shall_repeat(statement, statement->reply.error, 1, err) &&
+           pg_statement_run(statement, answer_out, err);
+}
+
+bool pg_statement_receive(struct pg_statement *statement, struct pg_answer *answer_out,
+                          struct error *err)
+{
+    struct postgres *postgres = statement->postgres;
+
+    while (!statement->is_answered && postgres->sent)
+        if (!collect_oldest(postgres, statement->deadline))
+            return pg_connection_lost(postgres, statement->writes, err);
+    if (!statement->is_answered)
+        return error_set(err, statement->writes ? TH_E_UNCERTAIN : TH_E_UNAVAILABLE,
+                         "postgres: the connection was lost");
+    if (statement->reply.error)
+        return recover(statement, answer_out, err);
+    if (postgres->conn)
+        pg_bell_hear(postgres);
+    *answer_out = pg_answer_of(statement->reply.answer);
+    statement->reply.answer = NULL;
+    return true;
 }
 
 static bool run_plain(struct postgres *postgres, enum sql_statement which, struct error *err)

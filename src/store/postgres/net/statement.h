@@ -36,6 +36,11 @@ enum array_type {
     ARRAY_UUID = 2950,
 };
 
+/* What a statement brought: its own answer, or the first error. */
+struct pg_reply {
+    PGresult *answer, *error; /* owned */
+};
+
 struct pg_statement {
     struct postgres *postgres;
     enum sql_statement which;
@@ -49,6 +54,13 @@ struct pg_statement {
     int count;
     bool in_array;
     uint32_t elements; /* of the array under way */
+
+    /* Of one that was sent, and is not waited for: */
+    usec_t deadline;
+    bool disarms; /* the bell, in the same round trip */
+    bool is_answered;
+    struct pg_reply reply;          /* then */
+    struct pg_statement *next_sent; /* while it is not */
 };
 
 /* It only reads, until `writes` is set. */
@@ -81,9 +93,22 @@ void pg_element_bits(struct pg_statement *statement, const unsigned char *bits,
                      size_t count); /* the first one is the highest of its byte */
 void pg_element_token(struct pg_statement *statement, const struct lease_token *token);
 
+/* Now that all its elements are there; the next parameter does it, and so does whoever sends it. */
+void pg_statement_end_array(struct pg_statement *statement);
+
 /* answer_out may be NULL. Lost races are repeated, within the deadline. */
 bool pg_statement_run(struct pg_statement *statement, struct pg_answer *answer_out,
                       struct error *err) MUST_CHECK;
+
+/* In two steps: any number can be sent, and stay where they are until they are done with. Receive
+ * waits for the answer; all that was sent before is answered then, too. Whoever runs one in between
+ * waits for all. */
+bool pg_statement_send(struct pg_statement *statement, struct error *err) MUST_CHECK;
+bool pg_statement_receive(struct pg_statement *statement, struct pg_answer *answer_out,
+                          struct error *err) MUST_CHECK;
+
+/* The answers of all that is out. False: the connection is of no use any more. */
+bool pg_statement_collect_sent(struct postgres *postgres, usec_t deadline) MUST_CHECK;
 
 /* A consistent view for several reads; end it whatever happened in between. */
 bool pg_statement_begin_read(struct postgres *postgres, struct error *err) MUST_CHECK;

@@ -19,6 +19,7 @@
 #include "store/postgres/protocol.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* One call. */
@@ -255,59 +256,175 @@ static bool read_answer(struct exchange *exchange, struct pg_answer *answer, str
     return !exchange->jobs->arena.failed || error_no_memory(err);
 }
 
-static bool run(struct exchange *exchange, struct error *err)
-{
-    CLEANUP(pg_statement_done)
-    struct pg_statement call = pg_statement_start(exchange->postgres, SQL_EXCHANGE);
-    CLEANUP(pg_answer_done) struct pg_answer answer = {0};
+/* ---- the whole ---- */
 
-    call.writes = true;
-    if (!bind_settlements(exchange, &call, err) ||
-        !pg_wanted_bind(exchange->postgres, exchange->wanted, exchange->now, &exchange->queues,
-                        &call, err))
-        return false;
-    pg_statement_bool(&call, exchange->postgres->base.is_clocked);
-    if (!pg_statement_run(&call, &answer, err))
-        return false;
-    return read_answer(exchange, &answer, err);
+static struct exchange exchange_of(struct postgres *postgres,
+                                   const struct settlement_list *finished,
+                                   const struct reservation *wanted, usec_t now,
+                                   enum th_error_code *verdicts, struct job_list *jobs)
+{
+    return (struct exchange){
+        .postgres = postgres,
+        .finished = finished,
+        .wanted = wanted,
+        .now = now,
+        .verdicts = verdicts,
+        .jobs = jobs,
+        .first = wanted ? jobs->count : 0,
+        .items = BUFFER(PG_SPEC_MAX),
+    };
 }
 
-/* With all of them one by one if `together` is false. */
+/* With all settlements one by one if `together` is false. */
+static bool bind(struct exchange *exchange, bool together, struct pg_statement *call,
+                 struct error *err)
+{
+    call->writes = true;
+    if ((together && !pg_plain_acks_take(&exchange->plain, exchange->finished, err)) ||
+        !write_items(exchange, err) || !bind_settlements(exchange, call, err) ||
+        !pg_wanted_bind(exchange->postgres, exchange->wanted, exchange->now, &exchange->queues,
+                        call, err))
+        return false;
+    pg_statement_bool(call, exchange->postgres->base.is_clocked);
+    return true;
+}
+
+/* Whether it is `done`. */
+static bool conclude(struct exchange *exchange, bool done)
+{
+    if (!done) /* it may have been done all the same */
+        pg_scan_starts_forget(&exchange->postgres->scan_starts);
+    /* Whoever tries again with the same list must not find jobs in it that were never leased. */
+    if (!done && exchange->wanted)
+        exchange->jobs->count = exchange->first;
+    if (done && exchange->wanted && exchange->jobs->count > exchange->first)
+        pg_bell_found(&exchange->postgres->bell);
+    if (done && exchange->rings)
+        pg_bell_ring(exchange->postgres);
+    exchange_done(exchange);
+    return done;
+}
+
 static bool settle_and_reserve(struct exchange exchange, bool together, struct error *err)
 {
-    bool done = (!together || pg_plain_acks_take(&exchange.plain, exchange.finished, err)) &&
-                write_items(&exchange, err) && run(&exchange, err);
+    CLEANUP(pg_statement_done)
+    struct pg_statement call = pg_statement_start(exchange.postgres, SQL_EXCHANGE);
+    CLEANUP(pg_answer_done) struct pg_answer answer = {0};
 
-    if (!done) /* it may have been done all the same */
-        pg_scan_starts_forget(&exchange.postgres->scan_starts);
-    /* Whoever tries again with the same list must not find jobs in it that were never leased. */
-    if (!done && exchange.wanted)
-        exchange.jobs->count = exchange.first;
-    if (done && exchange.wanted && exchange.jobs->count > exchange.first)
-        pg_bell_found(&exchange.postgres->bell);
-    if (done && exchange.rings)
-        pg_bell_ring(exchange.postgres);
-    exchange_done(&exchange);
-    return done;
+    return conclude(&exchange, bind(&exchange, together, &call, err) &&
+                                   pg_statement_run(&call, &answer, err) &&
+                                   read_answer(&exchange, &answer, err));
+}
+
+/* A lease changed under the statement, or is locked, and only the long way copes with that. */
+static bool takes_the_long_way(const struct error *err)
+{
+    return err->code == TH_E_LEASE_MISMATCH;
 }
 
 bool pg_exchange(struct store *store, const struct settlement_list *finished,
                  const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
                  struct job_list *jobs_out, struct error *err)
 {
-    const struct exchange exchange = {
-        .postgres = pg_of(store),
-        .finished = finished,
-        .wanted = wanted,
-        .now = now,
-        .verdicts = verdicts_out,
-        .jobs = jobs_out,
-        .first = wanted ? jobs_out->count : 0,
-        .items = BUFFER(PG_SPEC_MAX),
-    };
+    const struct exchange exchange =
+        exchange_of(pg_of(store), finished, wanted, now, verdicts_out, jobs_out);
 
-    if (settle_and_reserve(exchange, true, err))
+    return settle_and_reserve(exchange, true, err) ||
+           (takes_the_long_way(err) && settle_and_reserve(exchange, false, err));
+}
+
+/* ---- in two steps ---- */
+
+/* One that is out. */
+struct pg_begun {
+    struct settlement_list finished;
+    struct reservation wanted;
+    struct exchange exchange;
+    struct pg_statement call;
+    struct pg_begun *next;
+};
+
+static void begun_free(struct pg_begun *begun)
+{
+    pg_statement_done(&begun->call);
+    free(begun);
+}
+
+static void add_begun(struct postgres *postgres, struct pg_begun *begun)
+{
+    struct pg_begun **place = &postgres->begun;
+
+    while (*place)
+        place = &(*place)->next;
+    *place = begun;
+}
+
+bool pg_exchange_begin(struct store *store, const struct settlement_list *finished,
+                       const struct reservation *wanted, usec_t now,
+                       enum th_error_code *verdicts_out, struct job_list *jobs_out,
+                       struct error *err)
+{
+    struct postgres *postgres = pg_of(store);
+    struct pg_begun *begun = calloc(1, sizeof *begun);
+
+    if (!begun)
+        return error_no_memory(err);
+    begun->finished = *finished;
+    if (wanted)
+        begun->wanted = *wanted;
+    begun->exchange = exchange_of(postgres, &begun->finished, wanted ? &begun->wanted : NULL, now,
+                                  verdicts_out, jobs_out);
+    begun->call = pg_statement_start(postgres, SQL_EXCHANGE);
+    if (bind(&begun->exchange, true, &begun->call, err) && pg_statement_send(&begun->call, err)) {
+        add_begun(postgres, begun);
         return true;
-    /* A lease changed under the statement, or is locked, and only the long way copes with that. */
-    return err->code == TH_E_LEASE_MISMATCH && settle_and_reserve(exchange, false, err);
+    }
+    conclude(&begun->exchange, false);
+    begun_free(begun);
+    return false;
+}
+
+static bool end(struct pg_begun *begun, struct error *err)
+{
+    struct exchange *exchange = &begun->exchange;
+    /* The one before may have filled the same list. */
+    exchange->first = exchange->wanted ? exchange->jobs->count : 0;
+    const struct exchange again =
+        exchange_of(exchange->postgres, exchange->finished, exchange->wanted, exchange->now,
+                    exchange->verdicts, exchange->jobs);
+    CLEANUP(pg_answer_done) struct pg_answer answer = {0};
+
+    return conclude(exchange, pg_statement_receive(&begun->call, &answer, err) &&
+                                  read_answer(exchange, &answer, err)) ||
+           (takes_the_long_way(err) && settle_and_reserve(again, false, err));
+}
+
+bool pg_exchange_end(struct store *store, struct error *err)
+{
+    struct postgres *postgres = pg_of(store);
+    struct pg_begun *begun = postgres->begun;
+
+    postgres->begun = begun->next;
+    const bool done = end(begun, err);
+    begun_free(begun);
+    return done;
+}
+
+int pg_exchange_fd(const struct store *store)
+{
+    const struct postgres *postgres = (const struct postgres *)store;
+
+    /* What follows an answer may have been read together with it. */
+    return postgres->sent && PQisBusy(postgres->conn) ? PQsocket(postgres->conn) : -1;
+}
+
+void pg_exchanges_forget(struct postgres *postgres)
+{
+    while (postgres->begun) {
+        struct pg_begun *begun = postgres->begun;
+
+        postgres->begun = begun->next;
+        exchange_done(&begun->exchange);
+        begun_free(begun);
+    }
 }

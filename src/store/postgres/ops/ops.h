@@ -20,6 +20,14 @@ bool pg_exchange(struct store *store, const struct settlement_list *finished,
                  const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
                  struct job_list *jobs_out, struct error *err);
 
+bool pg_exchange_begin(struct store *store, const struct settlement_list *finished,
+                       const struct reservation *wanted, usec_t now,
+                       enum th_error_code *verdicts_out, struct job_list *jobs_out,
+                       struct error *err);
+bool pg_exchange_end(struct store *store, struct error *err);
+int pg_exchange_fd(const struct store *store);
+void pg_exchanges_forget(struct postgres *postgres); /* those that are out */
+
 /* held.c */
 bool pg_held(struct store *store, const char *pool, struct job_list *jobs_out, struct error *err);
 
