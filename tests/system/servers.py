@@ -178,8 +178,12 @@ class Postgres(Server):
         with subprocess.Popen(command, cwd=self.folder, stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               **self.runs_as()) as psql:
-            psql.stdin.write(text + "\n\\echo done\n")
-            psql.stdin.flush()
+            try:
+                psql.stdin.write(text + "\n\\echo done\n")
+                psql.stdin.flush()
+            except BrokenPipeError:  # it was not let in, and has ended: it says why
+                with contextlib.suppress(BrokenPipeError):
+                    psql.stdin.close()
             said = psql.stdout.readline()
             if said != "done\n":
                 raise RuntimeError(said)
