@@ -14,7 +14,7 @@ import time
 
 import jobs_bench
 
-ROUNDS = 5
+ROUNDS = 9
 CHUNK = 100000  # jobs that are enqueued at a time
 
 
