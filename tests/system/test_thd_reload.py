@@ -330,6 +330,9 @@ class Storm(ReloadCase):
         pool = self.brisk_pool(num_workers=4, lease="5s")
         self.reload(pool)
         files = {name: count_files(pid) for name, pid in self.settle_down(pool).items()}
+        # These three have the same files open, but for one that has not looked into the store yet.
+        rarely = ("scheduler", "retrier", "reaper")
+        files.update(dict.fromkeys(rarely, max(files[name] for name in rarely)))
         master = count_files(pool.pid)
         for number in range(RELOADS):
             if number % 10 == 0:
