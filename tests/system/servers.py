@@ -11,6 +11,7 @@ is what a benchmark has to measure.
 """
 import contextlib
 import os
+import random
 import shutil
 import signal
 import socket
@@ -20,6 +21,7 @@ import time
 
 POSTGRES_BIN = "/usr/lib/postgresql/15/bin"
 DEADLINE = 60  # seconds for a server to start or stop
+FIRST_PORT = 10240  # below are those of well-known services
 SCHEMA = os.path.join(os.environ.get("TH_SOURCE_DIR", "."), "src/store/postgres")
 
 
@@ -44,9 +46,14 @@ def servers_folder():
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Below those that the kernel gives to connections, one of which could have taken it before a server does."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
+        connections_from = int(file.read().split()[0])
+    while True:
+        port = random.randrange(FIRST_PORT, connections_from)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def is_listening(port):
