@@ -38,6 +38,7 @@
 #include "process/start_board.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -89,10 +90,22 @@ static void hear_nudge(void *context, unsigned events)
         dispatcher_add(dispatcher, CHORE_HEED_FLAGS);
 }
 
+/* What a burst has taken is not kept for the next one. */
+static void give_memory_back(struct dispatcher *dispatcher)
+{
+    if (!dispatcher->held_jobs.spare || !dispatcher_holds_nothing(dispatcher))
+        return;
+    held_jobs_trim(&dispatcher->held_jobs);
+    outbox_trim(&dispatcher->outbox);
+    flights_trim(&dispatcher->flights);
+    malloc_trim(0);
+}
+
 static void scan(void *context)
 {
     struct dispatcher *dispatcher = context;
 
+    give_memory_back(dispatcher);
     queues_wake(&dispatcher->queues);
     dispatcher_add(dispatcher, CHORE_AUDIT);
     dispatcher_add(dispatcher, CHORE_PROVE_BELL);

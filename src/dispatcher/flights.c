@@ -29,6 +29,13 @@ void flights_done(struct flights *flights)
     }
 }
 
+void flights_trim(struct flights *flights)
+{
+    assert(flights->count == 0);
+    for (size_t i = 0; i < FLIGHTS_MAX; i++)
+        outbox_trim(&flights->items[i].outbox);
+}
+
 /* The one that began so many after the oldest. */
 static size_t number_of(const struct flights *flights, size_t after)
 {

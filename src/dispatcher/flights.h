@@ -57,6 +57,9 @@ struct flights {
 bool flights_init(struct flights *flights, size_t queue_count, struct error *err) MUST_CHECK;
 void flights_done(struct flights *flights);
 
+/* While none is out: frees what they have grown to. */
+void flights_trim(struct flights *flights);
+
 /* How many jobs those that are out have asked for. */
 size_t flights_room(const struct flights *flights);
 

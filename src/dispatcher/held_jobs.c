@@ -43,14 +43,20 @@ bool held_jobs_init(struct held_jobs *jobs, size_t capacity, struct error *err)
     return jobs->by_entry || error_no_memory(err);
 }
 
-void held_jobs_done(struct held_jobs *jobs)
+void held_jobs_trim(struct held_jobs *jobs)
 {
-    for (size_t i = 0; jobs->by_entry && i < jobs->capacity; i++)
-        held_job_free(jobs->by_entry[i]);
     for (struct held_job *held = jobs->spare, *next; held; held = next) {
         next = held->next_spare;
         held_job_free(held);
     }
+    jobs->spare = NULL;
+}
+
+void held_jobs_done(struct held_jobs *jobs)
+{
+    for (size_t i = 0; jobs->by_entry && i < jobs->capacity; i++)
+        held_job_free(jobs->by_entry[i]);
+    held_jobs_trim(jobs);
     free(jobs->by_entry);
     *jobs = (struct held_jobs){0};
 }

@@ -101,6 +101,9 @@ void held_job_free(struct held_job *held);
 /* Instead of freeing it; it is in no lease table any more. */
 void held_jobs_give_back(struct held_jobs *jobs, struct held_job *held);
 
+/* Frees those that were given back. */
+void held_jobs_trim(struct held_jobs *jobs);
+
 /* The one way to another state; it has to be a legal one. */
 void held_job_move(struct held_job *held, enum held_state to);
 bool held_state_may_change(enum held_state from, enum held_state to);

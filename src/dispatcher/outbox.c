@@ -12,6 +12,7 @@
 #include "dispatcher/state.h"
 #include "process/process.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define FIRST_DELAY (20 * USEC_PER_MSEC)
@@ -258,15 +259,25 @@ bool outbox_take_answers(struct dispatcher *dispatcher, size_t from, struct erro
     return copied_all;
 }
 
+void outbox_trim(struct outbox *outbox)
+{
+    assert(outbox->count == 0);
+    free(outbox->settlements);
+    free(outbox->jobs);
+    free(outbox->verdicts);
+    outbox->settlements = NULL;
+    outbox->jobs = NULL;
+    outbox->verdicts = NULL;
+    outbox->capacity = 0;
+}
+
 void outbox_done(struct outbox *outbox)
 {
     for (size_t i = 0; i < outbox->count; i++) {
         if (!held_job_has_hold(outbox->jobs[i]))
             held_job_free(outbox->jobs[i]);
     }
-    arena_done(&outbox->arena);
-    free(outbox->settlements);
-    free(outbox->jobs);
-    free(outbox->verdicts);
+    outbox_clear(outbox, 0);
+    outbox_trim(outbox);
     *outbox = (struct outbox){0};
 }

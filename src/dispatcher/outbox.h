@@ -69,6 +69,9 @@ void outbox_clear(struct outbox *outbox, size_t kept);
 /* What `from` has comes after what `outbox` has; `from` is empty then. */
 bool outbox_append(struct outbox *outbox, struct outbox *from, struct error *err) MUST_CHECK;
 
+/* Of one that is empty: what it has grown to is freed. */
+void outbox_trim(struct outbox *outbox);
+
 /* Frees the held jobs that are in no lease table, too: nobody else has them. */
 void outbox_done(struct outbox *outbox);
 

@@ -1,6 +1,6 @@
 """
 memory_bench.py - whether a pool's memory grows with the jobs that it has run: that of all its processes after FEW jobs
-that do nothing, and after MANY.
+that do nothing, and after MANY, each when it has come to rest.
 
     memory_bench.py BUILD_FOLDER SCRATCH_FOLDER MANY [URL]
 """
@@ -14,6 +14,7 @@ import jobs_bench
 FEW = 10000
 WAVE = 100000  # jobs that are enqueued at a time
 ASKED = 1.1
+REST = 11  # seconds: a dispatcher looks every 5 s whether it can give memory back
 
 
 def pids_of(daemon):
@@ -22,12 +23,13 @@ def pids_of(daemon):
 
 
 def run_jobs(bench, count, before):
-    """So many are enqueued while the pool runs; back when they are done."""
+    """So many are enqueued while the pool runs; back when they are done, and the pool has come to rest."""
     line = json.dumps({"type": "noop", "payload": jobs_bench.PAYLOAD}) + "\n"
     for stored in range(0, count, WAVE):
         bench.thctl("enqueue", "--bulk", "-", "--quiet", stdin=line * min(WAVE, count - stored))
     while bench.done() < before + count:
         time.sleep(0.1)
+    time.sleep(REST)
 
 
 def main(build, scratch, many, url=None):

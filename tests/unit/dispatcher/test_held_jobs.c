@@ -199,6 +199,19 @@ START_TEST(what_is_given_back_is_used_again_and_blank)
 }
 END_TEST
 
+START_TEST(what_is_given_back_need_not_be_kept)
+{
+    struct held_job *kept = put(0, 1), *held = put(1, 1);
+
+    held_jobs_remove(&jobs, held);
+    held_jobs_give_back(&jobs, held);
+    held_jobs_trim(&jobs);
+    ck_assert_ptr_null(jobs.spare);
+    ck_assert_ptr_eq(held_jobs_find(&jobs, (struct hold){0, 1}), kept);
+    put(2, 1);
+}
+END_TEST
+
 START_TEST(those_that_wait_for_a_worker_are_counted)
 {
     const struct held_lease lease = {0};
@@ -243,6 +256,7 @@ Suite *held_jobs_suite(void)
     tcase_add_test(table, a_name_that_is_too_long_is_kept_as_it_is);
     tcase_add_test(table, all_are_gone_through_in_the_order_of_their_entries);
     tcase_add_test(table, what_is_given_back_is_used_again_and_blank);
+    tcase_add_test(table, what_is_given_back_need_not_be_kept);
     tcase_add_test(table, those_that_wait_for_a_worker_are_counted);
     suite_add_tcase(suite, table);
     return suite;

@@ -259,6 +259,19 @@ START_TEST(what_was_kept_before_stays_so_when_nothing_comes_back)
 }
 END_TEST
 
+START_TEST(what_it_has_grown_to_is_freed_and_what_it_has_learned_is_not)
+{
+    held_job_free(add("settled"));
+    outbox_clear(&outbox, 0);
+    outbox_shrink(&outbox, 100);
+    outbox_trim(&outbox);
+    ck_assert_uint_eq(outbox.capacity, 0);
+    ck_assert_uint_eq(outbox_share(&outbox, 100), 50);
+    add("next");
+    ck_assert_str_eq(outbox.settlements[0].error, "next");
+}
+END_TEST
+
 Suite *outbox_suite(void)
 {
     Suite *suite = suite_create("dispatcher/outbox");
@@ -276,6 +289,7 @@ Suite *outbox_suite(void)
     tcase_add_test(group, what_is_kept_again_is_copied_once);
     tcase_add_test(group, what_comes_back_is_before_what_has_gathered_since);
     tcase_add_test(group, what_was_kept_before_stays_so_when_nothing_comes_back);
+    tcase_add_test(group, what_it_has_grown_to_is_freed_and_what_it_has_learned_is_not);
     suite_add_tcase(suite, group);
     return suite;
 }
