@@ -128,7 +128,7 @@ class Ls(Case):
         self.ok("enqueue", "--bulk", "-", stdin=payload * 40)
         self.assertEqual(len(self.thctl("ls", "--limit", "40").lines), 41)
 
-    def test_a_page_goes_on_behind_a_job_that_is_gone(self):
+    def test_a_page_goes_on_after_a_job_that_is_gone(self):
         ids = [self.enqueue("x") for _ in range(3)]
         self.ok("cancel", ids[1])
         self.ok("rm", ids[1])
