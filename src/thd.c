@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "base/log.h"
-#include "base/text.h"
 #include "cli/display.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -34,9 +33,6 @@
 #define HELP_MAX             ((size_t)16 * 1024)
 #define WORKERS_MAX          1024
 #define LAST_WORDS           USEC_PER_SEC /* for whoever reads the log slowly */
-
-/* Where a config is looked for. */
-static const char *const config_paths[] = {"./jobs.yaml", "/etc/taskharbor/jobs.yaml"};
 
 enum thd_option {
     OPTION_CONFIG,
@@ -194,13 +190,6 @@ static struct backend_offers find_offers(const struct daemon *daemon, const char
     return backend_offers_find(typed, config, daemon->values[OPTION_CONFIG].given);
 }
 
-static void refuse_backend(struct diagnostics *diagnostics, const char *reason)
-{
-    static const char *const keys[] = {"backend", NULL};
-
-    diagnostics_add(diagnostics, config_place(diagnostics, keys), "backend: %s", reason);
-}
-
 /* Its URL counts only where nobody has named another backend. */
 static void check_backend(void *context, const struct config *config,
                           struct diagnostics *diagnostics)
@@ -213,7 +202,7 @@ static void check_backend(void *context, const struct config *config,
 
     if (config->backend && !backend_choose(&offers, config, &backend, &err) &&
         backend_is_from_config(&backend))
-        refuse_backend(diagnostics, err.text);
+        backend_offers_refuse(diagnostics, err.text);
 }
 
 static enum status load(struct daemon *daemon, const char *path)
@@ -225,17 +214,13 @@ static enum status load(struct daemon *daemon, const char *path)
     return refuse_config(daemon, path);
 }
 
-/* A file that is there is read, even if that fails: silence would hide a mistake. */
 static enum status load_config(struct daemon *daemon)
 {
-    if (daemon->values[OPTION_CONFIG].given)
-        return load(daemon, daemon->values[OPTION_CONFIG].text);
-    for (size_t i = 0; i < COUNT_OF(config_paths); i++) {
-        const char *path = config_paths[i];
+    const struct option_value *typed = &daemon->values[OPTION_CONFIG];
+    const char *path = typed->given ? typed->text : config_find_file();
 
-        if (access(path, F_OK) == 0)
-            return load(daemon, text_starts_with(path, "./") ? path + 2 : path);
-    }
+    if (path)
+        return load(daemon, path);
     output_remark("thd: no config: give --config jobs.yaml ('thctl init' writes one)");
     return STATUS_CONFIG;
 }
@@ -291,7 +276,7 @@ static void check_same_backend(void *context, const struct config *config,
     const struct backend_offers offers = find_offers(daemon, NULL, config);
 
     if (config->backend && !backend_is_same(&daemon->backend, &offers, config))
-        refuse_backend(diagnostics, "cannot change while thd runs: restart it");
+        backend_offers_refuse(diagnostics, "cannot change while thd runs: restart it");
 }
 
 static bool reread(void *context, const char *path, struct config *config_out,

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "client/offers.h"
 #include "client/pool_status.h"
 
 #include <string.h>
@@ -97,6 +98,26 @@ static bool look_at_pools(struct look *look, struct error *err)
     return !look->arena->failed || error_no_memory(err);
 }
 
+/* The name that was most likely meant, if another one is close. */
+static const char *keep_close(struct look *look, const char *close, const char *name)
+{
+    return close && !text_equal(close, name) ? arena_text(look->arena, close) : NULL;
+}
+
+/* For whoever mistyped the queue or the type. */
+static bool look_at_offers(struct look *look, struct error *err)
+{
+    const struct job *job = look->facts.job;
+    CLEANUP(offers_done) struct offers offers = {0};
+
+    if (!offers_read(look->store, &offers, err))
+        return false;
+    look->facts.close_queue =
+        keep_close(look, offers_closest_queue(&offers, job->queue), job->queue);
+    look->facts.close_type = keep_close(look, offers_closest_type(&offers, job->type), job->type);
+    return !look->arena->failed || error_no_memory(err);
+}
+
 /* ---- the queue ---- */
 
 static bool look_at_queue(struct look *look, struct error *err)
@@ -169,7 +190,7 @@ static bool look_at_done(struct look *look, struct error *err)
 
 static bool look_around(struct look *look, struct error *err)
 {
-    return look_at_queue(look, err) && look_at_pools(look, err) &&
+    return look_at_queue(look, err) && look_at_pools(look, err) && look_at_offers(look, err) &&
            look_at_running(look, NULL, err) && look_at_done(look, err) &&
            store_count_before(look->store, look->facts.job, WHY_BEFORE_MAX, &look->facts.before,
                               err);

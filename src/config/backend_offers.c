@@ -29,3 +29,10 @@ enum backend_source backend_offers_choose(const struct backend_offers *offers)
         source++;
     return source;
 }
+
+void backend_offers_refuse(struct diagnostics *diagnostics, const char *reason)
+{
+    static const char *const keys[] = {"backend", NULL};
+
+    diagnostics_add(diagnostics, config_place(diagnostics, keys), "backend: %s", reason);
+}

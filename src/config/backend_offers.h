@@ -7,6 +7,7 @@
 #include "base/base.h"
 
 struct config;
+struct diagnostics;
 
 /* Who may name it; the first who does has it. */
 enum backend_source {
@@ -28,5 +29,8 @@ struct backend_offers backend_offers_find(const char *typed, const struct config
 
 /* The source that counts; BACKEND_SOURCES when nobody says. */
 enum backend_source backend_offers_choose(const struct backend_offers *offers);
+
+/* Says at its place in the config what is wrong with the backend that it names. */
+void backend_offers_refuse(struct diagnostics *diagnostics, const char *reason);
 
 #endif

@@ -21,6 +21,7 @@
 #include "config/sections.h"
 
 #include <string.h>
+#include <unistd.h>
 
 struct loading {
     struct config *config;
@@ -191,6 +192,17 @@ bool config_load(const char *path, const struct config_reader *reader, struct co
     diagnostics_sort(diagnostics);
     config_done(config_out);
     return false;
+}
+
+const char *config_find_file(void)
+{
+    static const char *const paths[] = {"jobs.yaml", "/etc/taskharbor/jobs.yaml"};
+
+    for (size_t i = 0; i < COUNT_OF(paths); i++) {
+        if (access(paths[i], F_OK) == 0)
+            return paths[i];
+    }
+    return NULL;
 }
 
 struct place config_place(const struct diagnostics *diagnostics, const char *const *keys)

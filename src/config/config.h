@@ -192,6 +192,10 @@ struct config_reader {
 bool config_load(const char *path, const struct config_reader *reader, struct config *config_out,
                  struct diagnostics *diagnostics) MUST_CHECK;
 
+/* The config of whoever names none: jobs.yaml, else /etc/taskharbor/jobs.yaml; NULL: neither is
+ * there. One that is there counts, even if it cannot be read: silence would hide a mistake. */
+const char *config_find_file(void);
+
 /* Where the value of a key is, or the key of a map: {"handlers", "email:send", "cwd", NULL}. For a
  * key that was left out it is the place of the last of the keys that is there, or the file as a
  * whole. Only for a config that was loaded with these diagnostics. */

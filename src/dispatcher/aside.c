@@ -55,7 +55,7 @@ static enum start_fetch fetch_of(const struct dispatcher *dispatcher, const stru
     return type->why == ASIDE_NO_HANDLER ? FETCH_ALL : starts_fetch(start, type->since, now);
 }
 
-/* One type, as much of it as is good. */
+/* Jobs of one type: all, those that are given up, or one as a probe. */
 static bool fetch(struct dispatcher *dispatcher, const struct aside_type *type, usec_t now,
                   struct error *err)
 {

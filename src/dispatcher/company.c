@@ -8,7 +8,7 @@
 #include "dispatcher/state.h"
 #include "process/process.h"
 
-/* One whose handler is not known any more is run by a worker that takes nothing new. */
+/* A job whose handler is gone runs in a worker of the old config, which takes nothing new. */
 static size_t concurrency_of(const struct held_job *held)
 {
     return held->handler ? (size_t)held->handler->concurrency : 1;

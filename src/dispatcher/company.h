@@ -16,11 +16,11 @@ struct company {
     size_t spare; /* jobs */
 };
 
-/* `running`: how many jobs are, in all. */
+/* `running`: how many jobs run in all. */
 struct company company_count(struct dispatcher *dispatcher, size_t running);
 
-/* A job has waited for as long as any may: nobody could take it. Nothing more is asked for to join
- * others until a worker is idle, or that job would be here again and again. */
+/* Nobody could take a job in the time that it may wait. Until a worker is idle no more jobs are
+ * asked for to join others: the same one would come again and again. */
 void company_note_missed(struct dispatcher *dispatcher);
 
 #endif

@@ -41,7 +41,8 @@ static struct settlement_rules rules_of(const struct dispatcher *dispatcher,
     };
 }
 
-/* A job that cannot be told of is still dead: only a lack of memory ends the dispatcher. */
+/* A job whose on_dead job cannot be made is dead all the same: only a lack of memory ends the
+ * dispatcher. */
 static bool add_on_dead(struct dispatcher *dispatcher, const struct held_job *held, usec_t now,
                         struct settlement *settlement, struct error *err)
 {
@@ -66,7 +67,7 @@ static bool post(struct dispatcher *dispatcher, struct held_job *held,
            outbox_add(&dispatcher->outbox, held, settlement, err);
 }
 
-/* Whatever ends a probe without an answer to its question lets another job ask it. */
+/* A probe that ended without showing whether the handler starts: another job may try. */
 static void forget_probe(struct dispatcher *dispatcher, struct held_job *held)
 {
     if (held->is_probe)
@@ -95,7 +96,7 @@ bool conclude_release(struct dispatcher *dispatcher, struct held_job *held, stru
     return conclude_job(dispatcher, held, &released, err);
 }
 
-/* The loud line is the first; whoever reads the log learns nothing from the others. */
+/* The first failure is an error; the others tell nothing new. */
 static void say_start_failed(const struct dispatcher *dispatcher, const struct held_job *held,
                              const char *error, bool is_first)
 {

@@ -14,7 +14,7 @@ struct job;
 struct outcome;
 struct result;
 
-/* A result came from a worker; what it points to is the outbox's. */
+/* A result came from a worker; what it points to belongs to the outbox. */
 bool conclude_result(struct dispatcher *dispatcher, struct held_job *held, struct result *result,
                      struct error *err) MUST_CHECK;
 
@@ -22,7 +22,7 @@ bool conclude_result(struct dispatcher *dispatcher, struct held_job *held, struc
 bool conclude_job(struct dispatcher *dispatcher, struct held_job *held,
                   const struct outcome *outcome, struct error *err) MUST_CHECK;
 
-/* Given back by us who never started it: nothing is counted, also if its lease has ended. */
+/* Gives back a job that nobody here started: nothing is counted, even if its lease has ended. */
 bool conclude_release(struct dispatcher *dispatcher, struct held_job *held,
                       struct error *err) MUST_CHECK;
 
@@ -30,11 +30,11 @@ bool conclude_release(struct dispatcher *dispatcher, struct held_job *held,
 bool conclude_early(struct dispatcher *dispatcher, struct held_job *held, struct bytes payload,
                     bool *concluded_out, struct error *err) MUST_CHECK;
 
-/* A probe that runs has answered its question long before its result comes. True when any is out.
- */
+/* Notes that a handler starts as soon as its probe has run for a while, long before its result
+ * comes. True while any probe is out. */
 bool conclude_probes(struct dispatcher *dispatcher);
 
-/* Without a word to the store: the job is not ours any more. */
+/* Lets go of a job that is not ours any more, without a word to the store. */
 void conclude_silently(struct dispatcher *dispatcher, struct held_job *held);
 
 #endif

@@ -13,8 +13,8 @@
 #define CAUSE_SIZE 64
 #define PLACE_SIZE (PLUGIN_NAME_SIZE + 16)
 
-/* A worker that was killed for the run before this one has done it no harm but to stop it. One that
- * was stopped may have been stopped by any of its jobs. */
+/* If the worker was killed for another of its runs, this one is not to blame. But one that was
+ * found stopped may have been stopped by any of its jobs. */
 static enum outcome_kind kind_of(const struct crash_facts *facts)
 {
     const struct worker_end *end = facts->end;

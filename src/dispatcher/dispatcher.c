@@ -10,9 +10,9 @@
  * When the store is away results are kept and jobs run on; it is tried again with growing delay.
  *
  * Invariants:
- *   - A job is given to the store only by a settlement in the outbox; it stays there until the
- * store has answered.
- *   - A result is taken off its socket, and an entry of the lease table is freed, only after that.
+ *   - The store hears of a job's end only by a settlement in the outbox, which stays there until
+ *     the store has answered.
+ *   - Only then is a result taken off its ring or socket, and an entry of the lease table freed.
  *   - So a dispatcher may die at any moment: the next one finds all of it (recovery.c).
  */
 #include "dispatcher/dispatcher.h"
@@ -46,7 +46,7 @@
 #define LAST_TRIES    (3 * USEC_PER_SEC)  /* to give back what was stopped */
 #define PACE          (4 * USEC_PER_MSEC) /* of exchanges, while no worker waits for one */
 
-/* What a turn comes to. */
+/* How long it rests after a turn. */
 enum rest {
     REST_SLEEP,  /* until something wakes us */
     REST_PACING, /* a little, so that more results gather for the next exchange */
@@ -79,7 +79,7 @@ static void count_turn(struct dispatcher *dispatcher)
 
 /* ---- what wakes it ---- */
 
-/* It may be a result in a ring as well: those are looked at anyway. */
+/* From the heartbeater, or from a worker with a result: rings are looked at anyway. */
 static void hear_nudge(void *context, unsigned events)
 {
     struct dispatcher *dispatcher = context;
@@ -118,7 +118,7 @@ static void wake_up(void *context)
     (void)context; /* being awake is enough */
 }
 
-/* An order that leads nowhere from here, as one to pause while we drain, is no order. */
+/* An order that has no place in this state, as one to pause while we drain, changes nothing. */
 static void follow(struct dispatcher *dispatcher, enum dispatcher_state to)
 {
     if (dispatcher_state_may_change(dispatcher->state, to))
@@ -173,7 +173,7 @@ static void obey(void *context, const struct order *order, int fd)
     case ORDER_EXIT:
         dispatcher_end(dispatcher, PROCESS_OK);
         return;
-    case ORDER_RETIRE: /* all that we hold is in the table, the sockets and the store */
+    case ORDER_RETIRE: /* all that we hold is in the table, rings, sockets and store */
         dispatcher_end(dispatcher, PROCESS_RETIRED);
         return;
     }
@@ -239,7 +239,7 @@ static void note_answer(struct dispatcher *dispatcher)
         outage_end(&dispatcher->outage);
 }
 
-/* The second exchange is begun when there is enough for it, which nobody tells. */
+/* The second exchange begins when enough has gathered for it, which only a timer can find out. */
 static bool serve_flights(struct dispatcher *dispatcher, enum rest *rest_out, struct error *err)
 {
     const struct flights *flights = &dispatcher->flights;
@@ -284,7 +284,7 @@ static bool tell_due(struct dispatcher *dispatcher, struct error *err)
 
     if (!dispatcher_take(dispatcher, CHORE_TELL_DUE))
         return true;
-    /* EAGAIN: it has been said more often than can be counted. */
+    /* EAGAIN: the counter is full, so they have been told. */
     if (write(dispatcher->process->due, &one, sizeof one) < 0 && errno != EAGAIN)
         return error_errno(err, TH_E_INTERNAL, errno, "wake the scheduler");
     return true;
@@ -343,8 +343,8 @@ static bool turn(struct dispatcher *dispatcher, enum rest *rest_out, struct erro
     return check_end(dispatcher, err);
 }
 
-/* Whether there may be something to do at once. While the store is away results are not in a hurry,
- * and keep their places. */
+/* Whether there may be something to do at once. Before the store has been seen, results stay where
+ * they are. */
 static bool has_news(const struct dispatcher *dispatcher, enum rest rest)
 {
     switch (rest) {
@@ -361,7 +361,8 @@ static bool has_news(const struct dispatcher *dispatcher, enum rest rest)
            result_rings_have_news(dispatcher->process->result_rings);
 }
 
-/* An answer wakes us, and nothing can be done for a worker before. */
+/* How a worker with a result calls us. Not at all while an exchange is out: its answer wakes us,
+ * and nothing can be done for a worker before. */
 static enum result_call call_for(enum rest rest)
 {
     switch (rest) {
@@ -399,7 +400,7 @@ static bool set_up(struct dispatcher *dispatcher, struct error *err)
     known_clock_recall(process->known_clock, &dispatcher->clock);
     dispatcher->workers.loop = process->loop;
     dispatcher->workers.result_rings = process->result_rings;
-    ring_for_all(dispatcher); /* a dispatcher before may have died before it woke anybody */
+    ring_for_all(dispatcher); /* the one before us may have died before it woke anybody */
     dispatcher->nudge =
         (struct loop_watch){.fd = process->nudge, .call = hear_nudge, .context = dispatcher};
     dispatcher->scan_timer = (struct loop_timer){.call = scan, .context = dispatcher};
@@ -408,7 +409,7 @@ static bool set_up(struct dispatcher *dispatcher, struct error *err)
     dispatcher->give_up_timer = (struct loop_timer){.call = wake_up};
     dispatcher->pace_timer = (struct loop_timer){.call = wake_up};
     dispatcher->limit_timer = (struct loop_timer){.call = wake_up};
-    dispatcher_add(dispatcher, CHORE_HEED_FLAGS); /* those that one before us did not see */
+    dispatcher_add(dispatcher, CHORE_HEED_FLAGS); /* those that the one before us did not see */
     dispatcher_add(dispatcher, CHORE_PUBLISH);
     process->obey = obey;
     process->context = dispatcher;
@@ -430,7 +431,7 @@ static void clean_up(struct dispatcher *dispatcher)
     free(dispatcher->starts);
 }
 
-/* Whoever comes after us could not see what is under way. */
+/* The next dispatcher could not see what is under way. */
 static void land_all(struct dispatcher *dispatcher)
 {
     struct error err;

@@ -38,10 +38,8 @@ static void log_snoozed(const struct job *job, const char *id, const struct sett
 {
     char when[TIMESTAMP_SIZE];
 
-    /* What only waits for a handler that cannot be started says nothing new. */
-    log_at(settlement->has_run ? LEVEL_INFO : LEVEL_DEBUG, "job_snoozed",
-           "job=%s type=%s queue=%s run_at=%s", id, job->type, job->queue,
-           timestamp_format(settlement->run_at, when));
+    log_info("job_snoozed", "job=%s type=%s queue=%s run_at=%s", id, job->type, job->queue,
+             timestamp_format(settlement->run_at, when));
 }
 
 static void log_settled(const struct job *job, const char *id, const struct settlement *settlement)
@@ -85,7 +83,7 @@ void events_log(const struct held_job *held, const struct settlement *settlement
         log_settled(&held->job, id, settlement);
         return;
     }
-    /* Whoever has what we never started took nothing from us. */
+    /* If somebody else has a job that we never started, nothing is lost. */
     log_at(settlement_is_unstarted(settlement) ? LEVEL_DEBUG : LEVEL_WARNING, "settlement_refused",
            "job=%s type=%s settlement=%s verdict=%s", id, held->job.type,
            settlement_kind_name(settlement->kind), error_code_name(verdict));

@@ -25,7 +25,7 @@
 #include "process/process.h"
 #include "store/store.h"
 
-/* Settlements or places: fewer are not worth an exchange that is not waited for. */
+/* Settlements or places for jobs: with fewer, an exchange is waited for. */
 #define FLIGHT_MIN 256
 
 static void answer_done(struct answer *answer)
@@ -33,7 +33,7 @@ static void answer_done(struct answer *answer)
     job_list_done(&answer->jobs);
 }
 
-/* For one exchange; calls end within a sixth of the lease. */
+/* For one exchange, well before its deadline, which is a sixth of the lease. */
 static usec_t too_long(const struct dispatcher *dispatcher)
 {
     const usec_t part = dispatcher->config->pool.lease / 8;
@@ -276,7 +276,7 @@ static bool is_plain(struct dispatcher *dispatcher)
            !workers_have_ended(&dispatcher->workers);
 }
 
-/* Whether this one is not waited for. */
+/* Whether to go on without waiting for the next one. */
 static bool is_for_a_flight(struct dispatcher *dispatcher, size_t room)
 {
     return (room >= FLIGHT_MIN || dispatcher->outbox.count >= FLIGHT_MIN) &&
@@ -286,7 +286,7 @@ static bool is_for_a_flight(struct dispatcher *dispatcher, size_t room)
 
 bool exchange_run(struct dispatcher *dispatcher, bool *exchanged_out, struct error *err)
 {
-    /* Leases that are over are taken back on the way: not by a clock that was set since. */
+    /* Reserving takes back leases that have ended: not by a clock that was set since. */
     if (!store_follow_clock(dispatcher->store, dispatcher->config->pool.lease / 3, err))
         return error_prefix(err, "ask for the time");
     open_queues(dispatcher);

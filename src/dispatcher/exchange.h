@@ -34,8 +34,7 @@ bool exchange_note_answer(struct dispatcher *dispatcher, size_t from, const stru
 bool exchange_bring_in(struct dispatcher *dispatcher, const struct answer *answer,
                        struct error *err) MUST_CHECK;
 
-/* It was asked with so many settlements then, and failed: if it took too long, the next has less.
- */
+/* An exchange with `sent` settlements has failed: if it took too long, the next has fewer. */
 void exchange_note_failure(struct dispatcher *dispatcher, size_t sent, usec_t asked_at);
 
 /* Holds reserved jobs, and hands them out. */

@@ -1,15 +1,14 @@
 /*
  * flights.h - exchanges that are out: the store works on them, and we go on.
  *
- *   outbox, shares --begin--> out, at most two --the answer comes--> land --> jobs, a smaller
- * outbox
- *                              `-------- a call failed: abandon --------> all back into the outbox
+ *   outbox, shares --begin--> out, at most two --the answer comes: land--> jobs, a smaller outbox
+ *                                     `--------a call failed: abandon----> all back into the outbox
  *
  * They land in the order in which they began, which is that in which the store makes them. While
  * the store works on one, the answer of the one before is taken in and the next one is written: a
  * busy pool keeps both at work. Each has to be large to be worth it, so a pool that is not busy
- * waits for each of its exchanges, and makes no more of them; and so does one with anything to
- * settle that is not plain sailing (exchange.c has the list).
+ * waits for each of its exchanges. So does one with anything to settle that may need a second
+ * exchange (is_plain() in exchange.c).
  *
  * Invariants:
  *   - Nothing else is asked of the store while any is out. What it answered would be of a moment
@@ -49,7 +48,7 @@ struct flight {
 struct flights {
     struct flight items[FLIGHTS_MAX];
     size_t oldest, count; /* of those that are out */
-    bool has_news;        /* an answer comes, or it is too late for one */
+    bool has_news;        /* an answer is there, or is late */
     struct loop_watch watch;
     struct loop_timer timer;
 };
@@ -63,15 +62,15 @@ void flights_trim(struct flights *flights);
 /* How many jobs those that are out have asked for. */
 size_t flights_room(const struct flights *flights);
 
-/* With all that is in the outbox, and up to `room` jobs. When it fails, here and when one lands,
- * nothing is lost: whoever is told abandons all. */
+/* Begins one with all that is in the outbox, and up to `room` jobs. When this or a landing fails
+ * nothing is lost: the caller abandons all of them. */
 bool flights_begin(struct dispatcher *dispatcher, size_t room, struct error *err) MUST_CHECK;
 
-/* The oldest; it is waited for. */
+/* Waits for the oldest, and takes in its answer. */
 bool flights_land(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 
-/* Their answers never come: what they settle is to be settled again, what they may have reserved
- * is found by recovery.c. */
+/* For when their answers never come: what they settle is settled again, and recovery.c finds what
+ * they may have reserved. */
 void flights_abandon(struct dispatcher *dispatcher);
 
 #endif

@@ -25,7 +25,7 @@
 
 #define LOST_AFTER HANDOUT_CHECK_INTERVAL /* without a start, though it has been received */
 #define WAIT_MAX   USEC_PER_SEC           /* for a worker to start it */
-#define MISSED_MAX 5                      /* such jobs; then who is idle does not listen */
+#define MISSED_MAX 5                      /* such jobs; a worker that is idle meanwhile is deaf */
 
 static struct task task_of(const struct dispatcher *dispatcher, const struct held_job *held,
                            struct bytes payload)
@@ -48,7 +48,7 @@ static struct task task_of(const struct dispatcher *dispatcher, const struct hel
     };
 }
 
-/* How far it got. */
+/* Into the ring, else into the socket, else nowhere yet. */
 static bool pass_on(struct dispatcher *dispatcher, const struct task *task,
                     enum held_state *state_out, struct error *err)
 {
@@ -240,7 +240,7 @@ static bool is_idle(const struct dispatcher *dispatcher, const struct worker_lin
     return true;
 }
 
-/* A job has waited for as long as any may. Whoever has nothing to do, again and again, is deaf. */
+/* A job has waited too long. A worker that is idle each time this happens is deaf. */
 static bool note_missed(struct dispatcher *dispatcher, struct error *err)
 {
     company_note_missed(dispatcher);

@@ -22,17 +22,16 @@ bool handout_ring(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 /* What did not fit into the socket before. */
 bool handout_send_rest(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 
-/* Every job that nobody has started, back to the store. */
+/* Gives every job that nobody has started back to the store. */
 bool handout_take_back(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 
 #define HANDOUT_CHECK_INTERVAL (100 * USEC_PER_MSEC)
 
-/* Only those that have waited too long, or were lost on the way. */
+/* The same for those that have waited too long, or were lost on the way. */
 bool handout_check(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 bool handout_is_waited_for(const struct dispatcher *dispatcher);
 
-/* What the heartbeater found out, if anything: leases that are lost, jobs that are to be cancelled.
- */
+/* Heeds what the heartbeater has found out: leases that are lost, jobs that are to be cancelled. */
 bool handout_heed_flags(struct dispatcher *dispatcher, struct error *err) MUST_CHECK;
 
 /* A job came anew whose last run is not over here: its lease ran out without our knowing, as when a

@@ -1,7 +1,7 @@
 /*
  * held_jobs.h - the jobs that this pool holds: reserved, and not settled yet.
  *
- * Where one stands with us:
+ * The states of one:
  *
  *                .---------------------.
  *                |                     v
@@ -40,7 +40,7 @@ struct handler_config;
 
 enum held_state {
     HELD_RESERVED,
-    HELD_BEHIND,  /* another run of the job is not over here: not sent before that */
+    HELD_BEHIND,  /* it waits for another run of the same job to be over here */
     HELD_UNSENT,  /* its task found no room */
     HELD_IN_RING, /* its task is where nobody can have it who has not started it */
     HELD_SENT, /* its task went into the socket: whoever received it may die before starting it */
@@ -93,7 +93,7 @@ void held_jobs_done(struct held_jobs *jobs);
 struct held_job *held_job_new(struct held_jobs *jobs, const struct config *config,
                               const struct job *job) MUST_CHECK;
 
-/* One for a run that nobody knows the job of. */
+/* For a run whose job nobody knows. */
 struct held_job *held_job_new_stray(struct held_jobs *jobs,
                                     const struct held_lease *lease) MUST_CHECK;
 void held_job_free(struct held_job *held);

@@ -1,7 +1,7 @@
 /*
  * last_words.c - what the plugins of a worker that died had printed and logged.
  *
- * A crash is told of without them rather than not at all: what cannot be read is not there.
+ * What cannot be read is left out: a crash is reported all the same.
  */
 #include "dispatcher/last_words.h"
 

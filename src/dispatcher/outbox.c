@@ -197,7 +197,7 @@ bool outbox_append(struct outbox *outbox, struct outbox *from, struct error *err
 
 /* ---- answers ---- */
 
-/* As it was confirmed last; one that is not in the table nobody extends. */
+/* By what was confirmed last; nobody extends a lease that is not in the table. */
 static bool has_lease_ended(const struct dispatcher *dispatcher, const struct held_job *held)
 {
     usec_t end = held->kept_until;

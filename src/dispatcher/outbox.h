@@ -59,8 +59,8 @@ bool outbox_keep(struct outbox *outbox, size_t from, size_t to, struct error *er
  * could not be settled. */
 void outbox_turn(struct outbox *outbox, size_t from);
 
-/* Those that are kept are sent again in a while from `now` on; at once, if they were but too much
- * for the last exchange. */
+/* Those that are kept are sent again in a while from `now` on; at once, if the last exchange was
+ * only full. */
 void outbox_wait(struct outbox *outbox, usec_t now);
 
 /* Only the first `kept` remain. */

@@ -158,8 +158,8 @@ static int64_t cost_of(const struct queue_turn *queue)
     return turn / queue->weight;
 }
 
-/* Counts anew from the open queue that had least. What could not give meanwhile does not save up:
- * it would take a long turn alone when it can. */
+/* Counts anew from the open queue that had least. A queue that could not give meanwhile saves
+ * nothing up, or it would take a long turn alone afterwards. */
 static void level(struct queues *queues)
 {
     int64_t least = INT64_MAX;

@@ -2,7 +2,7 @@
  * recovery.c - finds out what this pool holds.
  *
  * The store knows which jobs are leased to this pool, the lease table knows which of them were
- * handed out, the sockets have the results that nobody has settled.
+ * handed out, rings and sockets have the results that nobody has settled.
  *
  *   in the store   in the table          then
  *   yes            handed                it waits for a worker, as before

@@ -45,7 +45,7 @@ static bool has(const struct dispatcher *dispatcher, const struct worker_link *l
     return false;
 }
 
-/* What should have been a result, and is none. What it should tell of is found by the audit. */
+/* It is no result. The audit finds the job that it should have been about. */
 static bool bear_garbage(struct worker_link *link, const struct error *err)
 {
     if (err->code == TH_E_NO_MEMORY)
@@ -181,7 +181,7 @@ static bool conclude_worker(struct dispatcher *dispatcher, struct worker_link *l
     return !held || conclude_crashed(dispatcher, link, held, err);
 }
 
-/* What all of them have left behind comes before what the end of one means. */
+/* All results come before what the end of a worker means for its jobs. */
 bool results_collect(struct dispatcher *dispatcher, struct error *err)
 {
     for (struct worker_link *link = dispatcher->workers.first; link; link = link->next) {

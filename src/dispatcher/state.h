@@ -105,9 +105,9 @@ struct dispatcher {
     struct workers workers;
     struct start *starts; /* owned; one per handler */
 
-    usec_t look_at; /* boot time at which it is looked what is aside */
+    usec_t look_at; /* boot time of the next look at what is aside */
     struct loop_timer look_timer;
-    char told_types[DISPATCHER_TOLD_TYPES][JOB_NAME_MAX + 1]; /* without handler, and told */
+    char told_types[DISPATCHER_TOLD_TYPES][JOB_NAME_MAX + 1]; /* without a handler, and warned of */
     size_t told_count;
 
     usec_t last_exchange;     /* boot time at which it began */

@@ -19,7 +19,7 @@ static void hear_bell(void *context, unsigned events)
 
     (void)events;
     dispatcher_add(dispatcher, CHORE_HEAR_BELL);
-    /* Nobody answers it before all that is out has landed: it need not ring so long. */
+    /* It is not answered before all that is out has landed: until then it need not wake us. */
     if (dispatcher->flights.count > 0)
         loop_unwatch(dispatcher->process->loop, &dispatcher->bell);
 }
@@ -181,7 +181,7 @@ static bool hear(struct dispatcher *dispatcher, struct error *err)
     return true;
 }
 
-/* A bell that has gone silent makes no sound. */
+/* A bell that does not work any more cannot say so. */
 static bool prove(struct dispatcher *dispatcher, struct error *err)
 {
     if (!dispatcher_take(dispatcher, CHORE_PROVE_BELL))

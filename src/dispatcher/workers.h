@@ -30,10 +30,10 @@ struct worker_link {
     size_t looked; /* results in its socket that were looked at and are not settled yet */
     struct looked_results flown[FLIGHTS_MAX]; /* those of its results that each flight settles */
     bool has_ended;
-    struct worker_end end; /* then */
-    int printed;           /* owned; then: what its plugins have printed; -1: it had none */
+    struct worker_end end; /* if it has */
+    int printed;           /* owned; if it has: what its plugins have printed; -1: it had none */
     bool is_concluded;     /* its end has been told to its jobs */
-    bool has_lied;         /* it has given what is no result of its own, and that was said */
+    bool has_lied;         /* it has given what is no result of its own, and that was logged */
     int missed;            /* how often a job was waiting in vain since this one started any */
     size_t running, limit; /* jobs, and how many they may become; as of the last count */
     bool is_held;          /* one of its results waits for a part of the store: none is taken off */

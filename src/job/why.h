@@ -69,6 +69,7 @@ struct why_facts {
     const char *paused_by;
     const struct why_pool *pools;
     size_t pool_count;
+    const char *close_queue, *close_type;   /* what others are called that may be meant, or NULL */
     int64_t running;                        /* jobs of its queue that run */
     struct uuid running_jobs[WHY_JOBS_MAX]; /* the first of them; of a blocked job: its twin */
     size_t running_count;

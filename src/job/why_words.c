@@ -14,15 +14,36 @@
 #include <stdio.h>
 
 #define ERROR_SHOWN 200
+#define AGO_SIZE    (UNITS_TEXT_SIZE + 8)
+#define ASK_SIZE    (JOB_NAME_MAX + 32)
 
-/* "5m 20s"; what has passed already is "0s". */
+/* "5m 20s", "71ms", and "0s" for what is over: nobody reads a smaller fraction. */
 static const char *span(usec_t from, usec_t to, char text[UNITS_TEXT_SIZE])
 {
     const usec_t length = to > from ? to - from : 0;
+    const usec_t step = length < USEC_PER_SEC ? USEC_PER_MSEC : USEC_PER_SEC;
 
-    /* A fraction of a second says nothing beside minutes. */
-    return units_format_duration(
-        length < USEC_PER_SEC ? length : length / USEC_PER_SEC * USEC_PER_SEC, text);
+    return units_format_duration(length - length % step, text);
+}
+
+/* "5m 20s ago", "just now". */
+static const char *ago(usec_t then, usec_t now, char text[AGO_SIZE])
+{
+    char length[UNITS_TEXT_SIZE];
+
+    if (now - then < USEC_PER_SEC)
+        snprintf(text, AGO_SIZE, "just now");
+    else
+        snprintf(text, AGO_SIZE, "%s ago", span(then, now, length));
+    return text;
+}
+
+/* " (did you mean 'mail'?)", or nothing. */
+static const char *ask(const char *close, char text[ASK_SIZE])
+{
+    snprintf(text, ASK_SIZE, "%s%s%s", close ? " (did you mean '" : "", close ? close : "",
+             close ? "'?)" : "");
+    return text;
 }
 
 static void tell_due(const struct why_facts *facts, struct why *why)
@@ -57,16 +78,17 @@ static void tell_key(const struct why_facts *facts, struct why *why)
 
 static void tell_paused(const struct why_facts *facts, struct why *why)
 {
-    char ago[UNITS_TEXT_SIZE];
+    char when[AGO_SIZE];
 
-    snprintf(why->text, sizeof why->text, "queue %s was paused %s ago%s%s", facts->job->queue,
-             span(why->since, facts->now, ago), why->by ? " by " : "", why->by ? why->by : "");
+    snprintf(why->text, sizeof why->text, "queue %s was paused %s%s%s", facts->job->queue,
+             ago(why->since, facts->now, when), why->by ? " by " : "", why->by ? why->by : "");
     snprintf(why->help, sizeof why->help, "thctl resume %s serves it again", facts->job->queue);
 }
 
 static void tell_no_pool(const struct why_facts *facts, struct why *why)
 {
     size_t silent = 0, draining = 0;
+    char meant[ASK_SIZE];
 
     for (size_t i = 0; i < facts->pool_count; i++) {
         silent += facts->pools[i].serves && facts->pools[i].is_silent;
@@ -82,7 +104,8 @@ static void tell_no_pool(const struct why_facts *facts, struct why *why)
                  "the pool that serves queue %s has not been heard of, and no other one does",
                  facts->job->queue);
     else
-        snprintf(why->text, sizeof why->text, "no live pool serves queue %s", facts->job->queue);
+        snprintf(why->text, sizeof why->text, "no live pool serves queue %s%s", facts->job->queue,
+                 ask(facts->close_queue, meant));
     snprintf(why->help, sizeof why->help,
              "start a thd whose config has %s under queues (thctl pools shows what there is)",
              facts->job->queue);
@@ -90,8 +113,10 @@ static void tell_no_pool(const struct why_facts *facts, struct why *why)
 
 static void tell_no_handler(const struct why_facts *facts, struct why *why)
 {
-    snprintf(why->text, sizeof why->text, "no live pool of queue %s has a handler for type %s",
-             facts->job->queue, facts->job->type);
+    char meant[ASK_SIZE];
+
+    snprintf(why->text, sizeof why->text, "no live pool of queue %s has a handler for type %s%s",
+             facts->job->queue, facts->job->type, ask(facts->close_type, meant));
     snprintf(why->help, sizeof why->help,
              "add %s under handlers in the config of one of them, and reload it (thctl pools shows "
              "what they handle)",
@@ -188,10 +213,10 @@ static void tell_ended(const struct why_facts *facts, struct why *why)
 {
     const struct job *job = facts->job;
     const char *reason = job_reason_name(job->reason);
-    char ago[UNITS_TEXT_SIZE];
+    char when[AGO_SIZE];
 
-    snprintf(why->text, sizeof why->text, "it ended %s ago: %s%s%s%s",
-             span(why->since, facts->now, ago), job_state_name(job->state), reason ? " (" : "",
+    snprintf(why->text, sizeof why->text, "it ended %s: %s%s%s%s",
+             ago(why->since, facts->now, when), job_state_name(job->state), reason ? " (" : "",
              reason ? reason : "", reason ? ")" : "");
     if (job->state == JOB_DEAD)
         snprintf(why->help, sizeof why->help, "thctl retry runs it again");

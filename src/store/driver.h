@@ -124,7 +124,8 @@ struct store_driver {
                          usec_t now, bool *stored_out, struct error *err);
     bool (*cron_last)(struct store *store, const char *name, usec_t now, struct cron_past *past_out,
                       struct error *err);
-    /* `mark` is the last slot of a schedule that has none, or no later one when it is resumed. */
+    /* `mark` becomes the last slot: of a schedule that has none, or when it is resumed and has no
+     * later one. */
     bool (*cron_pause)(struct store *store, const char *name, const char *by, usec_t mark,
                        usec_t now, struct error *err);
     bool (*cron_resume)(struct store *store, const char *name, usec_t mark, usec_t now,
@@ -169,21 +170,21 @@ struct store_driver {
                        struct error *err);
 };
 
-/* store_clock.c: asks what time it is; and if that was long ago, after every call. */
+/* store_clock.c: asks what time it is; refresh, after every call, only if that was long ago. */
 bool store_clock_measure(struct store *store, struct error *err) MUST_CHECK;
 void store_clock_refresh(struct store *store);
 
-/* Of a database on this machine: leases that end by this moment are over. Who calls may have waited
- * for long since `now` was read. */
+/* Of a database on this machine: leases that end by this moment are over. The caller may have
+ * waited for long since `now` was read. */
 usec_t store_over_at(const struct store *store, usec_t now);
 
 /* When a call that begins now has to give up, on clock_boot(). */
 usec_t store_deadline(const struct store *store);
 
-/* What a store that is opened so has for each call. */
+/* The time that each call of a store has that is opened with these. */
 usec_t store_patience(const struct store_options *options);
 
-/* Who opens it so, for the server's list of clients. */
+/* Who opens it, for the server's list of clients. */
 const char *store_caller(const struct store_options *options);
 
 /* A zeroed item at the end; NULL when out of memory. The items move when the list grows. */

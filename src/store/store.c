@@ -310,7 +310,7 @@ bool store_exchange_begin(struct store *store, const struct settlement_list *fin
     return true;
 }
 
-/* The clock is asked by the last: between others its answer would have to wait. */
+/* Only the last one asks for the time: while others are out, the answer would have to wait. */
 bool store_exchange_end(struct store *store, struct error *err)
 {
     assert(store->out > 0);

@@ -29,7 +29,7 @@ struct store;
 struct store_options {
     const char *folder; /* relative paths in the URL start here; NULL is the current folder */
     bool migrate;       /* create what is missing and bring the schema up to date */
-    bool repair;        /* migrate: also put right what of the code in it somebody has changed */
+    bool repair;        /* migrate: also put right our code in it that somebody has changed */
     bool any_schema;    /* open it whatever its version is: only for store_schema() */
     bool writable;      /* refuse a PostgreSQL server that can only be read from */
     size_t max_payload; /* 0 is JOB_PAYLOAD_DEFAULT */
@@ -84,8 +84,9 @@ bool store_durability(struct store *store, char text[STORE_DURABILITY_SIZE], boo
 const char *store_name(const struct store *store);
 
 /* The database's clock. store_now() goes by what was measured when the store was opened, and every
- * few seconds since, by whatever was called: this machine's clock may be wrong, and may be set, as
- * it likes. After the database's was set, who holds leases goes by both for a while: timekeeper.h.
+ * few seconds since, by whatever was called: so it does no harm if this machine's clock is wrong,
+ * or is set. After the database's was set, whoever holds leases goes by both for a while:
+ * timekeeper.h.
  */
 bool store_read_clock(struct store *store, usec_t *now_out, struct error *err) MUST_CHECK;
 usec_t store_now(struct store *store);
@@ -147,7 +148,7 @@ struct reservation {
 
 /* Adds to jobs_out what was reserved, each job with its lease, executions counted, `ref` set and
  * no runs or output. Nothing there is not an error. Leases of these queues that ran out are taken
- * back on the way. What is reserved counts for the rate, also if it is released unstarted. */
+ * back on the way. What is reserved counts for the rate, even if it is released unstarted. */
 bool store_reserve(struct store *store, const struct reservation *wanted, usec_t now,
                    struct job_list *jobs_out, struct error *err) MUST_CHECK;
 
@@ -168,8 +169,8 @@ bool store_exchange(struct store *store, const struct settlement_list *finished,
 
 /* The same in two steps, so that the caller can go on meanwhile: begin sends it, end takes the
  * answer of the oldest that is out, and waits for it. The store carries them out one after the
- * other. All that begin is handed stays where it is until the end; who closes the store before gets
- * no answer. Other calls may be made in between, and wait for all that is out.
+ * other. All that begin is handed stays where it is until the end; whoever closes the store before
+ * gets no answer. Other calls may be made in between, and wait for all that is out.
  *
  * Not every backend can. No more than a few should be out: what is sent while the store does not
  * listen may have to be waited for. */
@@ -180,7 +181,7 @@ bool store_exchange_begin(struct store *store, const struct settlement_list *fin
                           struct error *err) MUST_CHECK;
 bool store_exchange_end(struct store *store, struct error *err) MUST_CHECK;
 
-/* Readable when the oldest answer begins to come, or will never; -1: it is here already. It is the
+/* Readable when the oldest answer begins to come, or never will; -1: it is here already. It is the
  * store's, and good until the next call: poll it, nothing else. */
 int store_exchange_fd(const struct store *store);
 
@@ -230,8 +231,9 @@ struct watch {
     bool pools; /* all of them, and what their processes do */
 };
 
-/* Leaves a mark that heartbeats answer until then, so that who runs the jobs tells more often. A
- * mark that is there is made to last longer, never shorter. Unknown jobs are passed over. */
+/* Leaves a mark that heartbeats answer until then, so that whoever runs the jobs reports more
+ * often. A mark that is there is made to last longer, never shorter. Unknown jobs are passed over.
+ */
 bool store_watch(struct store *store, const struct watch *watch, usec_t until, usec_t now,
                  struct error *err) MUST_CHECK;
 
@@ -249,7 +251,7 @@ bool store_reclaim(struct store *store, usec_t now, size_t limit, size_t *moved_
 struct aside_type {
     const char *queue, *type;
     enum job_aside why;
-    usec_t since; /* of the one that is aside for longest */
+    usec_t since; /* of the one that has been aside for longest */
 };
 
 struct aside_list {
@@ -260,8 +262,8 @@ struct aside_list {
 
 void aside_list_done(struct aside_list *list);
 
-/* What is aside in these queues; `count` 0: in all of them. It costs what there are of types,
- * however many jobs they have. A queue that is away is left out. */
+/* What is aside in these queues; `count` 0: in all of them. The cost grows with the number of
+ * types, not of jobs. A queue that is away is left out. */
 bool store_aside(struct store *store, const char *const *queues, size_t count,
                  struct aside_list *types_out, struct error *err) MUST_CHECK;
 
@@ -356,8 +358,8 @@ bool store_wait_fd(struct store *store, int *fd_out, struct error *err) MUST_CHE
 /* Sleeps until something may be ready, or the timeout. */
 bool store_wait(struct store *store, usec_t timeout, bool *rang_out, struct error *err) MUST_CHECK;
 
-/* Proves that whoever sleeps would be woken. To be called now and then: what a bell hangs on can go
- * without a word. One that would not be heard is made anew, rings, and is said (`bell_lost`). */
+/* Makes sure that whoever sleeps would be woken. To be called now and then: a bell can break
+ * without a word. One that would not be heard is made anew, rings, and is logged (`bell_lost`). */
 bool store_check_bell(struct store *store, struct error *err) MUST_CHECK;
 
 /* ---- for people ---- */

@@ -55,7 +55,7 @@ bool store_follow_clock(struct store *store, usec_t age, struct error *err)
     return is_known || store_clock_measure(store, err);
 }
 
-/* What has been done is done: a database that does not answer this is met by the next call. */
+/* The call before has worked: if the database does not answer now, the next call says so. */
 void store_clock_refresh(struct store *store)
 {
     struct error ignored;

@@ -203,6 +203,16 @@ static void take_page(struct session *session, struct table *table, const struct
     }
 }
 
+static void tell_none(struct session *session, const struct option_value *options)
+{
+    const bool is_picky =
+        filter_is_given(options) || options[LS_STATE].given || options[LS_AFTER].given;
+    char question[FILTER_QUESTION_SIZE];
+
+    output_remark("no jobs%s%s", is_picky ? " like that" : "",
+                  filter_question(session, options, question));
+}
+
 static enum status run_ls(struct session *session, const struct option_value *options,
                           const struct words *arguments)
 {
@@ -242,10 +252,7 @@ static enum status run_ls(struct session *session, const struct option_value *op
     if (table.count > 0)
         table_print(&table, &session->out);
     else
-        output_remark("no jobs%s",
-                      filter_is_given(options) || options[LS_STATE].given || options[LS_AFTER].given
-                          ? " like that"
-                          : "");
+        tell_none(session, options);
     output_flush(&session->out);
     if (more && session->out.failure == 0)
         print_hint(session, options, &last);

@@ -3,7 +3,11 @@
  */
 #include "thctl/filter.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
+#include "base/text.h"
+#include "client/offers.h"
+#include "thctl/known_queues.h"
 #include "thctl/when.h"
 
 static bool read_moment(const char *option, const char *text, usec_t now, usec_t *moment_out,
@@ -32,4 +36,42 @@ bool filter_is_given(const struct option_value *options)
         if (options[i].given)
             return true;
     return false;
+}
+
+static bool ask(const char *option, const char *given, const char *close,
+                char text[FILTER_QUESTION_SIZE])
+{
+    if (!close || text_equal(close, given))
+        return false;
+    snprintf(text, FILTER_QUESTION_SIZE, " (did you mean '--%s %s'?)", option, close);
+    return true;
+}
+
+static bool ask_queue(struct session *session, const char *queue, char text[FILTER_QUESTION_SIZE])
+{
+    CLEANUP(known_queues_done) struct known_queues known = {0};
+    struct error ignored;
+
+    return known_queues_read(session, &known, &ignored) && !known_queues_has(&known, queue) &&
+           ask("queue", queue, known_queues_closest(&known, queue), text);
+}
+
+static bool ask_type(struct session *session, const char *type, char text[FILTER_QUESTION_SIZE])
+{
+    CLEANUP(offers_done) struct offers offers = {0};
+    struct error ignored;
+
+    return offers_read(session->store, &offers, &ignored) &&
+           ask("type", type, offers_closest_type(&offers, type), text);
+}
+
+const char *filter_question(struct session *session, const struct option_value *options,
+                            char text[FILTER_QUESTION_SIZE])
+{
+    const char *queue = options[FILTER_QUEUE].text, *type = options[FILTER_TYPE].text;
+
+    text[0] = '\0';
+    if ((queue && ask_queue(session, queue, text)) || (type && ask_type(session, type, text)))
+        return text;
+    return "";
 }

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "cli/options.h"
 #include "store/store.h"
+#include "thctl/session.h"
 
 enum filter_option {
     FILTER_QUEUE,
@@ -41,5 +42,12 @@ bool filter_read(const struct option_value *options, usec_t now, struct job_filt
                  struct error *err) MUST_CHECK;
 
 bool filter_is_given(const struct option_value *options);
+
+#define FILTER_QUESTION_SIZE (JOB_NAME_MAX + 48)
+
+/* For a person who picked no jobs at all: " (did you mean '--queue mail'?)", or "" if no queue or
+ * type in use has a name like the one given. */
+const char *filter_question(struct session *session, const struct option_value *options,
+                            char text[FILTER_QUESTION_SIZE]);
 
 #endif

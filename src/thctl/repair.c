@@ -234,6 +234,7 @@ static enum status run_all(struct task *task, const struct repair_plan *plan)
     CLEANUP(selection_done) struct selection selection = {0};
     const char *done = done_many(plan->repair);
     enum status status = STATUS_OK;
+    char question[FILTER_QUESTION_SIZE];
     struct error err;
 
     if (!collect(plan, task->session->store, &selection, &err))
@@ -242,8 +243,9 @@ static enum status run_all(struct task *task, const struct repair_plan *plan)
         return print_count(task->session, &selection, done);
     if (selection.count == 0) {
         if (!task->session->json)
-            output_remark("no %s jobs%s", selection.which,
-                          filter_is_given(plan->options) ? " like that" : "");
+            output_remark("no %s jobs%s%s", selection.which,
+                          filter_is_given(plan->options) ? " like that" : "",
+                          filter_question(task->session, plan->options, question));
         return STATUS_OK;
     }
     if (!plan->options[REPAIR_YES].given)

@@ -5,7 +5,6 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "config/backend_offers.h"
 
 #include <stdlib.h>
@@ -13,28 +12,12 @@
 
 #define DIAGNOSTICS_TEXT_MAX ((size_t)1 << 20)
 
-/* Where a config is looked for. */
-static const char *const config_paths[] = {"./jobs.yaml", "/etc/taskharbor/jobs.yaml"};
-
 static void show(const struct diagnostics *diagnostics)
 {
     CLEANUP(buffer_done) struct buffer text = BUFFER(DIAGNOSTICS_TEXT_MAX);
 
     diagnostics_print(diagnostics, isatty(STDERR_FILENO) == 1, &text);
     output_remark_lines(buffer_str(&text));
-}
-
-/* What a person would type. */
-static const char *shown_path(const char *path)
-{
-    return text_starts_with(path, "./") ? path + 2 : path;
-}
-
-static void refuse_backend(struct diagnostics *diagnostics, const char *reason)
-{
-    static const char *const keys[] = {"backend", NULL};
-
-    diagnostics_add(diagnostics, config_place(diagnostics, keys), "backend: %s", reason);
 }
 
 /* Its URL counts only where nobody has named another backend. */
@@ -49,7 +32,7 @@ static void check_backend(void *context, const struct config *config,
 
     if (source < BACKEND_SOURCES && offers.urls[source] == config->backend &&
         !store_check_url(config->backend, config->folder, &err))
-        refuse_backend(diagnostics, err.text);
+        backend_offers_refuse(diagnostics, err.text);
 }
 
 static enum status load_config(struct session *session, const char *path)
@@ -62,22 +45,14 @@ static enum status load_config(struct session *session, const char *path)
     return STATUS_CONFIG;
 }
 
-/* A file that is there is read, even if that fails: silence would hide a mistake. */
-static enum status find_config(struct session *session)
-{
-    for (size_t i = 0; i < COUNT_OF(config_paths); i++) {
-        if (access(config_paths[i], F_OK) == 0)
-            return load_config(session, shown_path(config_paths[i]));
-    }
-    return STATUS_OK;
-}
-
 /* Whoever types a backend and no config has said all there is to say. */
 static enum status read_config(struct session *session)
 {
-    if (session->config_typed)
-        return load_config(session, session->config_typed);
-    return session->backend_typed ? STATUS_OK : find_config(session);
+    const char *path = session->config_typed;
+
+    if (!path && !session->backend_typed)
+        path = config_find_file();
+    return path ? load_config(session, path) : STATUS_OK;
 }
 
 enum status session_configure(struct session *session)
@@ -146,7 +121,7 @@ static enum status status_of_open(enum th_error_code code)
 /* The URL in the config cannot be one. */
 static enum status refuse_configured(struct session *session, const struct error *err)
 {
-    refuse_backend(&session->diagnostics, err->text);
+    backend_offers_refuse(&session->diagnostics, err->text);
     show(&session->diagnostics);
     return STATUS_CONFIG;
 }

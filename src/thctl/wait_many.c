@@ -89,8 +89,9 @@ static void show_bar(struct waiting *waiting)
 
     if (!live_is_due(&waiting->live))
         return;
-    snprintf(rest, sizeof rest, "%s of %s jobs ended%s%s%s", output_number((int64_t)ended, count),
-             output_number((int64_t)crowd->count, all), not_done(crowd) > 0 ? ", " : "",
+    snprintf(rest, sizeof rest, "%s of %s %s ended%s%s%s", output_number((int64_t)ended, count),
+             output_number((int64_t)crowd->count, all), output_jobs((int64_t)crowd->count),
+             not_done(crowd) > 0 ? ", " : "",
              not_done(crowd) > 0 ? output_number((int64_t)not_done(crowd), failed) : "",
              not_done(crowd) > 0 ? " not done" : "");
     live_show_bar(&waiting->live, "waiting", (int)(100 * ended / crowd->count), rest);

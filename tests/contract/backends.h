@@ -162,7 +162,7 @@ const struct backend *backend_find(const char *name);
 /* All names, one per line. */
 void backend_print_names(FILE *out);
 
-/* The file behind a URL of one of the two backends that keep jobs in an SQLite file. */
+/* The file of a URL, for the two backends that keep jobs in an SQLite file. */
 void backend_sqlite_path(const char *url, char path[BACKEND_URL_SIZE]);
 
 /* A folder and all that is in it. */

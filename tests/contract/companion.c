@@ -156,7 +156,7 @@ static void run_racer(struct racer *racer, const struct race_pipes *pipes, bool 
     bool opened =
         !opens || backend_open(scene_backend(), racer->scene->url, 0, &racer->store, &err);
 
-    /* Also the one that cannot take part is counted, or the others would wait for ever. */
+    /* One that cannot take part is counted as well, or the others would wait for ever. */
     child_must(write(pipes->ready[1], &byte, 1) == 1, &err);
     child_must(opened, &err);
     while (read(pipes->start[0], &byte, 1) < 0 && errno == EINTR)

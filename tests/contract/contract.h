@@ -1,5 +1,5 @@
 /*
- * contract.h - every suite of the contract, in the order of conformance.md.
+ * contract.h - every suite of the contract.
  */
 #ifndef TESTS_CONTRACT_CONTRACT_H
 #define TESTS_CONTRACT_CONTRACT_H

@@ -34,7 +34,7 @@ static suite_maker *const suites[] = {
     batch_suite,    batch_told_suite, redis_batch_suite, redis_pages_suite, overlap_suite,
 };
 
-/* What a way in for producers has to pass: A1, A2 and A9. */
+/* What a way in for producers has to pass: enqueue, idempotency and keys. */
 static suite_maker *const producer_suites[] = {
     enqueue_suite, idempotency_suite, keyed_suite, blocked_suite, producers_suite,
 };

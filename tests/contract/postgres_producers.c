@@ -2,8 +2,8 @@
  * postgres_producers.c - enqueues as producers do who speak SQL: by the function behind
  * taskharbor.enqueue(), with the clock of the test.
  *
- * store.c checks a job before it comes here, and the function checks it again; who calls the
- * driver's enqueue directly meets the function alone.
+ * store.c checks a job before it comes here, and the function checks it again; whoever calls
+ * the driver's enqueue directly meets the function alone.
  */
 #include "backends.h"
 

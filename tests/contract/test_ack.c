@@ -1,5 +1,5 @@
 /*
- * test_ack.c - conformance A6: a job is done, once.
+ * test_ack.c - a job is done, once.
  */
 #include "companion.h"
 #include "contract.h"

@@ -1,5 +1,5 @@
 /*
- * test_admin.c - conformance A10: what people see, and that it is never a lie.
+ * test_admin.c - what people see, and that it is never a lie.
  *
  * Lists are in test_list.c; limits, pauses and retention in test_limits.c.
  */

@@ -1,6 +1,6 @@
 /*
  * test_batch_told.c - leases that one reserve has given to many plain jobs: all that is told of
- * running jobs is told of each, and who reserves takes what it is given and nothing else.
+ * running jobs is told of each, and whoever reserves takes what it is given and nothing else.
  */
 #include "batch.h"
 #include "contract.h"

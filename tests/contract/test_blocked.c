@@ -1,5 +1,5 @@
 /*
- * test_blocked.c - conformance A9: a job whose twin runs is blocked, until that one ends or waits.
+ * test_blocked.c - a job whose twin runs is blocked, until that one ends or waits.
  */
 #include "bring.h"
 #include "contract.h"
@@ -8,7 +8,7 @@
 
 #define NEW_PAYLOAD ((struct bytes){(const unsigned char *)"[\"new\"]", 7})
 
-/* A running job with its twin blocked behind it; the twin was enqueued at NOW + 1. */
+/* A running job, and its twin that waits for it, blocked; the twin was enqueued at NOW + 1. */
 struct pair {
     struct claim running;
     struct job twin;

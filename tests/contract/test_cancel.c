@@ -1,5 +1,5 @@
 /*
- * test_cancel.c - conformance A9: waiting jobs are cancelled at once, running ones are asked.
+ * test_cancel.c - waiting jobs are cancelled at once, running ones are asked.
  *
  * How a running job that was asked ends is in test_held.c.
  */

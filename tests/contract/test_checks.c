@@ -1,5 +1,5 @@
 /*
- * test_checks.c - conformance A1: what is refused at the door, before the storage is touched.
+ * test_checks.c - what is refused at the door, before the storage is touched.
  */
 #include "companion.h"
 #include "contract.h"

@@ -57,7 +57,7 @@ START_TEST(a_pool_that_has_not_seen_the_clock_set_back_takes_no_lease_that_holds
     ck_assert_uint_eq(moved, 0);
     ASSERT_STATE(&scene, &id, JOB_RUNNING);
 
-    /* Who hands in a time of its own is believed. */
+    /* Whoever hands in a time of its own is believed. */
     assert_reserves(&scene, scene.store, long_over(&claim), 1);
 }
 END_TEST

@@ -171,7 +171,7 @@ START_TEST(a_schedule_is_paused_by_somebody_until_it_is_resumed)
     ck_assert_str_eq(past.paused_by, "");
     ASSERT_TIME(past.last, cron_first_mark(NOW + 10));
 
-    /* Nothing is skipped by who resumes what was not paused. */
+    /* Whoever resumes what was not paused skips nothing. */
     MUST(store_cron_resume(scene.store, "nightly", NOW + 20, &err));
     ASSERT_TIME(last_slot(&scene, "nightly"), cron_first_mark(NOW + 10));
 }

@@ -1,5 +1,5 @@
 /*
- * test_dead.c - conformance A8: a job that failed for good, and its way back.
+ * test_dead.c - a job that failed for good, and its way back.
  */
 #include "bring.h"
 #include "contract.h"

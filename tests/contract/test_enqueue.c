@@ -1,5 +1,5 @@
 /*
- * test_enqueue.c - conformance A1: what was let in is stored, whole and in order, or not at all.
+ * test_enqueue.c - what was let in is stored, whole and in order, or not at all.
  */
 #include "bring.h"
 #include "contract.h"

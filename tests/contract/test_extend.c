@@ -1,5 +1,5 @@
 /*
- * test_extend.c - conformance A5: a heartbeat keeps the leases it may keep, and says which not.
+ * test_extend.c - a heartbeat keeps the leases it may keep, and says which not.
  */
 #include "contract.h"
 #include "refusal.h"

@@ -1,8 +1,5 @@
 /*
- * test_faults.c - conformance A11: handles that are closed, backends that are away, processes that
- * are killed.
- *
- * Case 116 is about code that a backend stores: it comes with the first backend that stores any.
+ * test_faults.c - handles that are closed, backends that are away, processes that are killed.
  */
 #include "base/clock.h"
 #include "companion.h"
@@ -373,7 +370,7 @@ static void reserve_in_vain(struct companion *parent, const struct scene *scene,
     store_close(&store);
 }
 
-/* One who reserves for a short lease must not be answered after its end. */
+/* Whoever reserves for a short lease must not be answered after its end. */
 START_TEST(a_call_ends_within_the_deadline_of_its_store)
 {
     CLEANUP(scene_close) struct scene scene = scene_open_fresh();

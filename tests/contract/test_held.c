@@ -1,5 +1,5 @@
 /*
- * test_held.c - conformance A15: what holds whatever gets lost, is cancelled or is upgraded.
+ * test_held.c - what holds whatever gets lost, is cancelled or is upgraded.
  */
 #include "bring.h"
 #include "contract.h"
@@ -227,7 +227,7 @@ START_TEST(two_binaries_of_neighbouring_schema_versions_work_side_by_side)
     /* A newer binary has added something, and left the schema usable for us. */
     MUST(store_schema(scene.store, &own, &err));
     scene_backend()->backdoor->set_schema(scene.url, own.newest + 1, own.newest);
-    work_one_job(&scene); /* who was there before works on */
+    work_one_job(&scene); /* whoever was there before works on */
 
     store_close(&old.store);
     MUST(store_open(scene.url, &options, &old.store, &err));

@@ -1,5 +1,5 @@
 /*
- * test_idempotency.c - conformance A2: one enqueue, however often it is sent.
+ * test_idempotency.c - one enqueue, however often it is sent.
  */
 #include "bring.h"
 #include "companion.h"

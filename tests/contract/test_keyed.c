@@ -1,5 +1,5 @@
 /*
- * test_keyed.c - conformance A9: a second job with the key of one that waits updates that one.
+ * test_keyed.c - a second job with the key of one that waits updates that one.
  *
  * What happens while one runs is in test_blocked.c.
  */

@@ -1,5 +1,5 @@
 /*
- * test_lease.c - conformance A4: who holds a running job, and until when.
+ * test_lease.c - who holds a running job, and until when.
  *
  * What happens when a lease runs out is in test_reclaim.c.
  */

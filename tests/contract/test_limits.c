@@ -1,5 +1,5 @@
 /*
- * test_limits.c - conformance A10: how many run, whether any may, and how long the ended stay.
+ * test_limits.c - how many run, whether any may, and how long the ended stay.
  */
 #include "bring.h"
 #include "companion.h"

@@ -1,5 +1,5 @@
 /*
- * test_list.c - conformance A10: what is on a list, in the order of what its state is about.
+ * test_list.c - what is on a list, in the order of what its state is about.
  *
  * Long lists are in test_pages.c.
  */
@@ -279,12 +279,12 @@ END_TEST
 /* ---- cursors ---- */
 
 /* The job that a page ended with is deleted: the next page begins after its place. */
-START_TEST(list_goes_on_behind_a_job_that_is_gone)
+START_TEST(list_goes_on_after_a_job_that_is_gone)
 {
     CLEANUP(scene_close) struct scene scene = scene_open();
     struct job_filter filter = {.queue = scene.queue, .limit = 2, .oldest_first = _i % 2 == 0};
     CLEANUP(job_list_done) struct job_list before = {0};
-    CLEANUP(job_list_done) struct job_list behind = {0};
+    CLEANUP(job_list_done) struct job_list after = {0};
 
     filter.by_state = _i / 2 == 1;
     filter.state = JOB_DONE;
@@ -296,8 +296,8 @@ START_TEST(list_goes_on_behind_a_job_that_is_gone)
     for (size_t i = 0; i < before.count; i++)
         ASSERT_VERDICT(scene_remove(&scene, &before.items[i].id), TH_OK);
     filter.limit = JOB_PAGE_MAX;
-    ck_assert(!scene_list(&scene, &filter, &behind).is_set);
-    ck_assert_uint_eq(behind.count, COUNT_OF(offsets) - 2);
+    ck_assert(!scene_list(&scene, &filter, &after).is_set);
+    ck_assert_uint_eq(after.count, COUNT_OF(offsets) - 2);
 }
 END_TEST
 
@@ -315,6 +315,6 @@ Suite *list_suite(void)
 
     tcase_add_test(order, list_goes_by_the_time_that_its_state_is_about);
     tcase_add_test(order, list_without_a_state_goes_by_the_time_of_the_id);
-    tcase_add_loop_test(order, list_goes_on_behind_a_job_that_is_gone, 0, 4);
+    tcase_add_loop_test(order, list_goes_on_after_a_job_that_is_gone, 0, 4);
     return suite;
 }

@@ -1,5 +1,5 @@
 /*
- * test_order.c - conformance A3: when a job's turn comes.
+ * test_order.c - when a job's turn comes.
  *
  * Place in the queue: (priority, due, sequence).
  */
@@ -175,9 +175,9 @@ START_TEST(retried_job_is_not_starved_by_new_ready_jobs)
 
     scene_finish(&scene, &claim, SETTLE_RETRY, NOW);
     struct uuid before = add_at(&scene, 0, LATER - 1);
-    struct uuid behind = add_at(&scene, 0, LATER + 1);
+    struct uuid after = add_at(&scene, 0, LATER + 1);
     ck_assert_uint_eq(scene_promote(&scene, JOB_RETRY, LATER + 1), 1);
-    const struct uuid expected[] = {before, retried, behind};
+    const struct uuid expected[] = {before, retried, after};
     assert_order(&scene, expected, COUNT_OF(expected), LATER + 1);
 }
 END_TEST

@@ -1,5 +1,5 @@
 /*
- * test_pages.c - conformance A10: long lists, page by page, while jobs come and go.
+ * test_pages.c - long lists, page by page, while jobs come and go.
  */
 #include "bring.h"
 #include "contract.h"

@@ -2,8 +2,8 @@
  * test_races.c - every operation against every other one, on the same few jobs, by several
  * processes at once: none of them ever waits for one that waits for it.
  *
- * Who waits on a server that finds deadlocks is told after 10 ms here, and the server counts how
- * often that happened. Elsewhere a deadlock is a case that does not end.
+ * Whoever waits on a server that finds deadlocks is told after 10 ms here, and the server counts
+ * how often that happened. Elsewhere a deadlock is a case that does not end.
  */
 #include "base/random.h"
 #include "companion.h"

@@ -1,5 +1,5 @@
 /*
- * test_reclaim.c - conformance A4: what happens when a lease runs out.
+ * test_reclaim.c - what happens when a lease runs out.
  *
  * Whoever reserves next takes it back, or the reaper does: loop tests run once for each.
  */

@@ -1,5 +1,5 @@
 /*
- * test_retry.c - conformance A7: a failed job waits and comes again.
+ * test_retry.c - a failed job waits and comes again.
  */
 #include "contract.h"
 #include "refusal.h"

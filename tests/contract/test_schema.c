@@ -1,6 +1,5 @@
 /*
- * test_schema.c - conformance A11: a schema is made once, checked always, and never by the wrong
- * binary.
+ * test_schema.c - a schema is made once, checked always, and never by the wrong binary.
  */
 #include "bring.h"
 #include "companion.h"

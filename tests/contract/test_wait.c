@@ -247,7 +247,7 @@ START_TEST(a_job_that_came_between_the_last_look_and_the_wait_ends_the_wait)
 }
 END_TEST
 
-/* Who never waited before has missed nothing either. */
+/* Whoever never waited before has missed nothing either. */
 START_TEST(the_first_wait_says_that_something_may_be_ready)
 {
     CLEANUP(scene_close) struct scene scene = scene_open_fresh();

@@ -1,5 +1,5 @@
 /*
- * test_watch.c - who looks at a job leaves a mark, and whoever runs it learns of that by its beats;
+ * test_watch.c - whoever looks at a job leaves a mark, whoever runs it learns of that by its beats;
  * the last progress of a run is kept with its end.
  */
 #include "contract.h"

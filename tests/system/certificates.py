@@ -2,7 +2,7 @@
 certificates.py - authorities, servers and clients for tests of TLS, made by openssl.
 
     certificates = Certificates(folder)
-    certificates.authority               # the file with the certificate of who signs
+    certificates.authority               # the certificate of whoever signs: a file
     certificates.make("server", "IP:127.0.0.1").key
 
 Keys are readable by their owner alone.

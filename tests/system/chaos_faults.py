@@ -119,7 +119,7 @@ class Faults:
 class SqliteFaults(Faults):
 
     def hold(self):
-        """Somebody who looks for long, or who writes without waiting for his turn."""
+        """Somebody who looks for long, or who writes without waiting for a turn."""
         writes = self.chance.random() < 0.5
         fault = self.history.note("hold", writes=writes)
         database = sqlite3.connect(self.case.database, isolation_level=None, timeout=5,

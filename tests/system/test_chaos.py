@@ -41,7 +41,7 @@ class Chaos(DaemonCase):
             log={"level": "info", "format": "json"})
 
     def enqueue_wave(self, numbers):
-        """Not all at once: a job that is retried comes soon, and not behind a thousand others."""
+        """Not all at once: a job that is retried comes soon, and not after a thousand others."""
         types = "work", "plug", "stay"
         lines = "".join('{"type": "%s", "payload": %d, "idempotency_key": "%d"}\n' %
                         (types[number % 3], number, number) for number in numbers)

@@ -11,7 +11,7 @@ from running import HOLD, RunningCase
 from servers import VERSION, Postgres, servers_folder
 
 LEASE_USEC = 2_000_000  # of a quick pool
-SPIN = 400  # commits a second of a pool that asks again and again; one that waits has some tens, and who looks some more
+SPIN = 400  # commits a second of a pool that asks again and again; one that waits makes some tens, and the test a few
 shared = {}
 
 

@@ -54,7 +54,7 @@ class Scale(test_postgres.Server):
         self.postgres.sql(FILL.format(version=VERSION, now=NOW, queue=queue, count=count, place=PLACES[state], word=state))
 
     def rows_read(self):
-        """By everybody so far. Who has left has told its numbers."""
+        """By everybody so far. Whoever has left has told its numbers."""
         self.wait_for(lambda: self.postgres.sql(
             "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'") == "1")
         return int(self.postgres.sql(

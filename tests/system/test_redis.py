@@ -225,7 +225,7 @@ class Producers(RedisCase):
 
 
 class Versions(RedisCase):
-    """Conformance 116. What is stored is the layout; scripts are called by the hash of their text."""
+    """What is stored is the layout; scripts are called by the hash of their text."""
 
     def test_an_older_layout_is_not_used_until_it_is_raised(self):
         job_id = self.enqueue("work")

@@ -145,9 +145,9 @@ class Together(SharingCase):
         self.start_many()
         held = self.hold(2)
         other = self.enqueue("c")
-        behind = self.enqueue_way("show")
+        after = self.enqueue_way("show")
         self.ok("cancel", *held)
-        self.assertEqual(self.wait_state(behind, "done")["result"]["others"], 0)
+        self.assertEqual(self.wait_state(after, "done")["result"]["others"], 0)
         self.assertEqual(self.wait_state(other, "done")["attempts"], 0)
 
     def test_an_idle_worker_takes_what_another_cannot(self):

@@ -29,7 +29,8 @@ class Ls(Case):
                          ["ID", "STATE", "TYPE", "QUEUE", "PRI", "ATTEMPTS", "WHEN"])
         self.assertRegex(lines[1], rf"^{ids[1]}  scheduled  b           q          5       0/4  in 2h$")
         self.assertRegex(lines[2], rf"^{ids[0]}  ready      email:send  default    5       0/4  ")
-        self.assertEqual(self.ok("ls", "--order", "asc").splitlines()[1:], lines[:0:-1])
+        oldest_first = self.ok("ls", "--order", "asc").splitlines()[1:]
+        self.assertEqual([line.split()[0] for line in oldest_first], ids)
 
     def test_errors_show_in_full_where_nobody_looks(self):
         [job] = self.dead_jobs(1)
@@ -127,7 +128,7 @@ class Ls(Case):
         self.ok("enqueue", "--bulk", "-", stdin=payload * 40)
         self.assertEqual(len(self.thctl("ls", "--limit", "40").lines), 41)
 
-    def test_a_page_goes_on_behind_a_job_that_is_gone(self):
+    def test_a_page_goes_on_after_a_job_that_is_gone(self):
         ids = [self.enqueue("x") for _ in range(3)]
         self.ok("cancel", ids[1])
         self.ok("rm", ids[1])
@@ -149,6 +150,13 @@ class Ls(Case):
         self.assertEqual(self.thctl("ls", "--state", "dead").err, "no jobs like that\n")
         result = self.thctl("--json", "ls")
         self.assertEqual((result.code, result.out, result.err), (0, "", ""))
+
+    def test_a_mistyped_queue_is_asked_about(self):
+        self.enqueue("x", "--queue", "mail")
+        question = "jobs like that (did you mean '--queue mail'?)\n"
+        self.assertEqual(self.thctl("ls", "--queue", "mial").err, "no " + question)
+        self.assertEqual(self.thctl("retry", "--all", "--queue", "mial").err, "no dead " + question)
+        self.assertEqual(self.thctl("retry", "--all", "--queue", "mail").err, "no dead jobs like that\n")
 
 
 class Show(Case):

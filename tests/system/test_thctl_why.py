@@ -49,6 +49,8 @@ class Why(RunningCase):
                   "handlers": [{"pattern": "report:*"}]}
         self.make_pool("web-1", status)
         self.assertEqual(self.why(job)["code"], "no_handler")
+        self.make_pool("web-0", {**status, "handlers": [{"pattern": "email:sent"}]})
+        self.assertIn("for type email:send (did you mean 'email:sent'?)", self.why(job)["text"])
         self.make_pool("web-2", {**status, "handlers": [{"pattern": "email:*"}], "start_failures": [
             {"pattern": "email:*", "error": "exec send: No such file", "since": None,
              "next_try": "2999-01-01T00:00:00.000000Z"}]})

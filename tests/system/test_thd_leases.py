@@ -39,7 +39,7 @@ class LostLeases(RunningCase):
         return tree
 
     def stop_from(self, pid):
-        """Parents first: who is stopped makes no more children. Some of them live for a few milliseconds only."""
+        """Parents first: whoever is stopped makes no more children. Some of them live for a few milliseconds only."""
         try:
             os.kill(pid, SIGSTOP)
         except ProcessLookupError:

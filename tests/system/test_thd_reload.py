@@ -171,7 +171,6 @@ class TakenOver(ReloadCase):
         self.assertEqual(self.lines("said"), [["new"]])
 
     def test_a_new_policy_holds_for_queued_jobs(self):
-        """Conformance 148."""
         self.handlers["fails"] = {"command": "exit 1", "max_attempts": 1}
         pool = self.brisk_pool(num_workers=1)
         running = self.held_job()

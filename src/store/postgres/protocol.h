@@ -19,7 +19,7 @@ enum pg_row {
 
 /* What an advisory lock is about. */
 enum pg_lock {
-    LOCK_BELL = 0, /* LOCK_SLEEPS by who sleeps, LOCK_PRODUCES by who produces */
+    LOCK_BELL = 0, /* LOCK_SLEEPS by whoever sleeps, LOCK_PRODUCES by producers */
     LOCK_QUEUE = 1,
     LOCK_POOL = 2,
     LOCK_TURN = 3,

@@ -4,8 +4,7 @@
  * resident.py. The payload is the FIFO's name.
  *
  *     pickup BACKEND TYPE FIFO COUNT          prints the microseconds of each, one a line
- *     pickup BACKEND TYPE FIFO COUNT DELAY    of jobs for so many milliseconds later: how late each
- * is
+ *     pickup BACKEND TYPE FIFO COUNT DELAY    of jobs for DELAY ms later: how late each is
  */
 #include "base/clock.h"
 #include "base/text.h"

@@ -130,7 +130,7 @@ static usec_t run_pause(struct town *town, int unused)
     return clock_boot() - start;
 }
 
-/* Of a job behind all the others: counted to as many as there are in any town. */
+/* Of a job after all the others: counted to as many as there are in any town. */
 static usec_t run_count_before(struct town *town, int unused)
 {
     const usec_t now = store_now(town->store);

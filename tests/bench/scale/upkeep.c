@@ -63,7 +63,7 @@ static usec_t run_held(struct town *town, int unused)
     return took;
 }
 
-/* The jobs that became ready wait behind all others, and leave as others do. */
+/* The jobs that became ready wait after all others, and leave as others do. */
 static usec_t run_promote(struct town *town, int count)
 {
     const usec_t now = store_now(town->store);

@@ -15,7 +15,7 @@ static const struct {
 } both_ways[] = {
     {"the first microsecond", "1970-01-01T00:00:00.000001Z", 1},
     {"the second day", "1970-01-02T00:00:00.000000Z", USEC_PER_DAY},
-    {"the moment of the conformance tests", "2030-01-02T03:04:05.123456Z", 1893553445123456},
+    {"the moment of the contract tests", "2030-01-02T03:04:05.123456Z", 1893553445123456},
     {"the end of a year", "1999-12-31T23:59:59.999999Z", 946684799999999},
     {"and the start of the next", "2000-01-01T00:00:00.000000Z", 946684800000000},
     {"2000 has a leap day", "2000-02-29T12:00:00.000000Z", 951825600000000},

@@ -87,7 +87,7 @@ START_TEST(a_handler_leaves_to_the_defaults_what_it_does_not_say)
 }
 END_TEST
 
-/* The one of product.md. */
+/* All sections at once, as a real config may have them. */
 static const char *const documented =
     "backend: sqlite:./jobs.db\n"
     "pool:\n"

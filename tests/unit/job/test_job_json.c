@@ -139,7 +139,7 @@ static const char full_text[] =
 
 START_TEST(a_job_with_everything_has_every_field_in_its_place)
 {
-    assert_written(&full_job, full_text, "the order of product.md");
+    assert_written(&full_job, full_text, "the order of the fields");
 }
 END_TEST
 

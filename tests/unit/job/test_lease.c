@@ -87,7 +87,7 @@ START_TEST(a_lease_ends_at_its_expiry)
 }
 END_TEST
 
-/* All of state x time x token, with the answer computed from the order that product.md gives. */
+/* All of state x time x token, with the answer by the order of P2 in store/driver.h. */
 #define CHECKS (JOB_STATES * 3 * 2)
 
 START_TEST(the_first_thing_that_is_wrong_is_reported)

@@ -197,7 +197,7 @@ END_TEST
 
 START_TEST(a_worker_cannot_reach_the_ring_of_another)
 {
-    signal(SIGSEGV, SIG_DFL); /* the sanitizer would tell a story */
+    signal(SIGSEGV, SIG_DFL); /* without a report of the sanitizer */
     ck_assert_msg(result_rings_restrict(rings, OTHER, &err), "%s", err.text);
     ck_assert(put(OTHER, 1));
     (void)put(FIRST, 1);
@@ -206,7 +206,7 @@ END_TEST
 
 START_TEST(a_worker_cannot_say_that_the_dispatcher_is_awake)
 {
-    signal(SIGSEGV, SIG_DFL); /* the sanitizer would tell a story */
+    signal(SIGSEGV, SIG_DFL); /* without a report of the sanitizer */
     ck_assert_msg(result_rings_restrict(rings, OTHER, &err), "%s", err.text);
     result_rings_set_call(rings, RESULT_CALL_AWAKE);
 }

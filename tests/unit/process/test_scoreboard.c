@@ -391,7 +391,7 @@ START_TEST(a_restricted_process_that_writes_the_slot_of_another_ends)
     const pid_t pid = fork_child();
 
     if (pid == 0) {
-        signal(SIGSEGV, SIG_DFL); /* the sanitizer would tell a story */
+        signal(SIGSEGV, SIG_DFL); /* without a report of the sanitizer */
         if (scoreboard_restrict(board, 1, &err))
             scoreboard_enter(board, (size_t)_i, "reaper", 0, 5, getpid());
         _exit(0);

@@ -184,7 +184,7 @@ END_TEST
 
 START_TEST(a_worker_cannot_write_to_it)
 {
-    signal(SIGSEGV, SIG_DFL); /* the sanitizer would tell a story */
+    signal(SIGSEGV, SIG_DFL); /* without a report of the sanitizer */
     ck_assert_msg(task_ring_restrict(ring, &err), "%s", err.text);
     put("a worker that hands out tasks dies here");
 }

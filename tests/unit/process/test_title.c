@@ -20,7 +20,7 @@ static char *arguments[] = {row, row + 9, NULL};
 static char *variables[] = {row + 17, row + 21, NULL};
 static char **copies;
 
-#define ROW_LENGTH 27 /* without what is behind it */
+#define ROW_LENGTH 27 /* without what comes after it */
 
 static void setup(void)
 {

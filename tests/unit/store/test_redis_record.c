@@ -14,7 +14,7 @@
 #define END   "5T" TOKEN " 0 2 1 0 1893553446000000 1 3 1893553445123456 500 20 10 2048 0 0 - web-1.x"
 #define RUN   "2 1 3 1893553445123456 500 20 10 2048 -1 9 1 7 web-1.xkilled"
 
-/* Bytes that end with their block: who reads beyond them is caught. */
+/* Bytes that end with their block: whoever reads beyond them is caught. */
 static redisReply reply_of(const char *text, size_t length)
 {
     char *bytes = malloc(length + (length == 0));

@@ -1,5 +1,5 @@
 /*
- * test_environment.c - which variables a command gets.
+ * test_variables.c - which variables a command gets.
  */
 #include "base/arena.h"
 #include "base/cleanup.h"

@@ -25,7 +25,7 @@ struct pg_answer {
 struct pg_answer pg_answer_of(PGresult *result);
 void pg_answer_done(struct pg_answer *answer);
 
-/* To the next row; false behind the last. */
+/* To the next row; false after the last. */
 bool pg_answer_next(struct pg_answer *answer);
 
 bool pg_answer_is_null(const struct pg_answer *answer); /* the next column; does not move on */

@@ -132,7 +132,7 @@ void pg_bell_ring(struct postgres *postgres)
 
     pg_bell_rings(postgres);
     (void)!pg_statement_run(&ring, NULL,
-                            &ignored); /* unheard it is the slow scan that finds the job */
+                            &ignored); /* if nobody hears it, the slow scan finds the job */
 }
 
 /* Our own lock does not stand in our own way, so nobody would ring for us. */
@@ -149,7 +149,7 @@ static bool add_fd(struct pg_bell *bell, int fd, struct error *err)
            error_errno(err, TH_E_UNAVAILABLE, errno, "postgres: epoll");
 }
 
-/* Who waits for the first time has missed all that came before. */
+/* Whoever waits for the first time has missed all that came before. */
 static bool open_fds(struct pg_bell *bell, struct error *err)
 {
     if (bell->epoll_fd >= 0)
@@ -182,7 +182,7 @@ static bool listen_to_channel(struct postgres *postgres, struct error *err)
     return pg_connection_execute(postgres, sql, store_deadline(&postgres->base), err);
 }
 
-/* See arm() of the schema. Who never got a job has no reason to be patient. */
+/* See arm() of the schema. Whoever never got a job has no reason to be patient. */
 static enum pg_patience patience_of(const struct pg_bell *bell)
 {
     if (bell->looks >= LOOKS_MAX)
@@ -234,7 +234,7 @@ static bool arm(struct postgres *postgres, struct error *err)
     return true;
 }
 
-/* Asked before we look: who is not at it any more has committed what we see then. */
+/* Asked before we look: whoever is done producing by then has committed, and we see it. */
 static bool look_again(struct postgres *postgres, struct error *err)
 {
     struct pg_bell *bell = &postgres->bell;

@@ -12,11 +12,11 @@
  *                                          disarmed, rung -------------------> armed, quiet
  *
  * A producer in a transaction of its own (taskharbor.enqueue()) can ring only with its commit, and
- * that costs: so it does not when nobody sleeps while it enqueues. Who then falls asleep before
+ * that costs: so it does not when nobody sleeps while it enqueues. Whoever falls asleep before
  * that commit hears nothing. So whoever arms the bell asks whether such a transaction is open, and
  * while one is looks for itself: after 2 ms, and then less and less often, each second at least.
- * And who has just got jobs while producers are at it does not arm the bell yet, but looks again
- * after 2 ms: as long as jobs keep coming, nobody rings at all.
+ * And whoever has just got jobs while producers are at it does not arm the bell yet, but looks
+ * again after 2 ms: as long as jobs keep coming, nobody rings at all.
  *
  * Notifications come through the connection that everything else uses, so the descriptor to poll is
  * an epoll of its socket and of an eventfd that says what was heard on the way.

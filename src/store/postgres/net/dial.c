@@ -6,7 +6,7 @@
  * what we send) only PQconnectdb() goes on, after two seconds at the least for each address: three
  * such are longer than a call may take. PQconnectPoll() leaves the time to us, and then knows no
  * way on. So what has been silent for its share of the time is taken off the list, and libpq begins
- * again with the rest: whom it asks twice are those that answered at once.
+ * again with the rest: those that it asks twice had answered at once.
  *
  * Names are looked up by the C library, which keeps to resolv.conf(5) and not to our deadline.
  */
@@ -24,12 +24,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SILENCE_SECONDS "2" /* for each address at the most, unless the URL says otherwise */
-#define KEEPALIVE_SECONDS                                                                          \
-    "15" /* of silence, then the kernels ask each other: 5 s apart, thrice                         \
-          */
-#define LIST_ROOM ((size_t)64 * 1024)
-#define NAME_ROOM 1024
+#define SILENCE_SECONDS   "2"  /* for each address at the most, unless the URL says otherwise */
+#define KEEPALIVE_SECONDS "15" /* of silence, then the kernels ask each other: three times, 5 s */
+#define LIST_ROOM         ((size_t)64 * 1024)
+#define NAME_ROOM         1024
 
 struct dial {
     const char *conninfo;
@@ -52,8 +50,8 @@ static PGconn *start(const struct dial *dial)
     CLEANUP(buffer_done) struct buffer ports = BUFFER(LIST_ROOM);
 
     pg_addresses_write(&dial->left, &hosts, &hostaddrs, &ports);
-    /* What stands before the URL can be overridden by it, what stands behind it not; what is empty
-     * does not count. */
+    /* The URL can override what stands before it, but not what stands after it; what is empty does
+     * not count. */
     const char *const names[] = {"connect_timeout",
                                  "keepalives_idle",
                                  "keepalives_interval",

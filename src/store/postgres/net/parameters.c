@@ -9,8 +9,7 @@
 #include <string.h>
 
 #define ABSENT      (-1)
-#define ARRAY_HEAD  20 /* dimensions, whether NULLs, type, elements, lower bound */
-#define COUNT_PLACE 12
+#define COUNT_PLACE 12 /* in an array: dimensions, whether NULLs and type come before */
 
 static void add_int4(struct buffer *data, int32_t value)
 {

@@ -1,9 +1,12 @@
 /*
  * statement.h - one call of a statement in statements.sql.
  *
- *     CLEANUP(pg_statement_done) struct pg_statement call = pg_statement_start(postgres,
- * SQL_CRON_LAST); CLEANUP(pg_answer_done) struct pg_answer answer = {0}; pg_statement_text(&call,
- * name); if (!pg_statement_run(&call, &answer, err)) return false;
+ *     CLEANUP(pg_statement_done)
+ *     struct pg_statement call = pg_statement_start(postgres, SQL_CRON_LAST);
+ *     CLEANUP(pg_answer_done) struct pg_answer answer = {0};
+ *     pg_statement_text(&call, name);
+ *     if (!pg_statement_run(&call, &answer, err))
+ *         return false;
  *
  * Parameters are added in the order of their numbers, in PostgreSQL's binary form. An array is
  * begun and then gets its elements; it ends with the next parameter. Each call is one round trip
@@ -59,8 +62,8 @@ struct pg_statement {
     usec_t deadline;
     bool disarms; /* the bell, in the same round trip */
     bool is_answered;
-    struct pg_reply reply;          /* then */
-    struct pg_statement *next_sent; /* while it is not */
+    struct pg_reply reply;          /* once it is answered */
+    struct pg_statement *next_sent; /* until then */
 };
 
 /* It only reads, until `writes` is set. */

@@ -119,7 +119,7 @@ static bool find_page(struct postgres *postgres, const struct job_filter *filter
            error_set(err, TH_E_INTERNAL, "postgres: a list has no page");
 }
 
-/* What the page says of itself, behind the numbers of its jobs. */
+/* What the page says of itself, after the numbers of its jobs. */
 static void read_next(struct pg_answer *page, struct job_cursor *next_out)
 {
     if (pg_answer_int(page) == 0)

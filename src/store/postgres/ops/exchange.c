@@ -1,6 +1,6 @@
 /*
- * exchange.c - settle, then reserve, in one round trip and one transaction: all that a
- * dispatcher does under load.
+ * exchange.c - settle, then reserve, in one round trip and one transaction: all that a dispatcher
+ * does under load.
  *
  * Acks without result or output go as arrays, everything else as JSON; the server finds out which
  * of the former are not as plain as they look, and which of the latter have to be settled one by

@@ -1,6 +1,5 @@
 /*
- * repair.c - what people do to jobs: cancel, run now, run again, delete; pause a queue,
- * hide it.
+ * repair.c - what people do to jobs: cancel, run now, run again, delete; pause a queue, hide it.
  */
 #include "base/cleanup.h"
 #include "store/postgres/net/answer.h"

@@ -3,14 +3,14 @@
  *
  * Every row that was ever in front of the queue stays there, dead, until vacuum comes, or as long
  * as somebody holds an old snapshot, and a scan from the head walks over all of them. So a scan
- * starts behind the last job that this handle took, for each priority. It is a mere hint: jobs come
+ * starts after the last job that this handle took, for each priority. It is a mere hint: jobs come
  * back to their old place, and a long transaction commits late. A scan starts at the head when
  * nothing is known, when the bell has rung, when a settlement of this handle made a job ready (a
  * release, a retry at once, the end of one that its twin waited for), when it did anything but take
  * and settle, and once a second; and once more when it found less than it was asked for, unless it
  * has just done so and that took long.
  *
- * Whoever was idle when the bell rang wants the job soon, and most likely it is a new one, behind
+ * Whoever was idle when the bell rang wants the job soon, and most likely it is a new one, after
  * all that were taken. So if the walk over the dead takes long, what is found there is answered
  * without it, and the head is owed: the next scan starts there, and the bell rings for it at once.
  */
@@ -22,7 +22,7 @@
 
 #define SCAN_START_PRIORITIES (JOB_PRIORITY_MAX + 1)
 
-/* Of one priority: behind it there is something to be found. */
+/* Of one priority: after it there is something to be found. */
 struct pg_place {
     bool known;
     usec_t due;

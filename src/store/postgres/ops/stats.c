@@ -26,7 +26,7 @@ static bool read_stats(struct pg_answer *answer, struct queue_stats_list *stats_
     return !stats_out->arena.failed || error_no_memory(err);
 }
 
-/* The reaper does it otherwise. Who may only read cannot, and is not told so. */
+/* The reaper does it otherwise. Whoever may only read cannot, and need not know. */
 static void add_up_counts(struct postgres *postgres)
 {
     CLEANUP(pg_statement_done)

@@ -59,7 +59,7 @@ static void bind_types(const struct asking *asking, struct pg_statement *call)
         pg_element_text(call, asking->wanted->types[i]);
 }
 
-/* A stretch of a queue: from behind a place up to the end of a priority. */
+/* A stretch of a queue: from after a place up to the end of a priority. */
 struct segment {
     int share; /* from 1 on */
     int priority;
@@ -110,7 +110,7 @@ static bool find_segments(struct asking *asking, struct segments *segments, stru
             pg_scan_starts_find(&asking->postgres->scan_starts, wanted->queues[i].queue);
         if (!start)
             return error_no_memory(err);
-        /* Of those of one type, others may lie before. */
+        /* Whoever wants certain types may have passed over others: from the head. */
         if (!wanted->types && !pg_scan_start_is_due(start, asking->now))
             add_segments(segments, (int)i + 1, start);
     }

@@ -43,7 +43,7 @@ static void add_text(struct buffer *out, const char *text)
         buffer_text(out, text);
 }
 
-/* What is 0 is left out, but not the space behind it. */
+/* What is 0 is left out, but not the space after it. */
 static void add_optional(struct buffer *out, int64_t number)
 {
     if (number != 0)
@@ -111,7 +111,7 @@ static struct cursor cursor_at(const redisReply *text, size_t skipped)
     return (struct cursor){ok ? text->str + skipped : "", ok ? text->str + text->len : "", ok};
 }
 
-/* Digits and the space behind them: of no more than 18, so that sums of moments do not overflow. */
+/* Digits and the space after them: no more than 18, so that sums of moments do not overflow. */
 static int64_t take_optional(struct cursor *cursor)
 {
     const char *start = cursor->at;

@@ -219,7 +219,7 @@ bool redis_check_bell(struct store *store, struct error *err)
     if (!redis->bell.link.context)
         return redis->bell.epoll_fd < 0 || listen_to(redis, err);
     if (has_something_to_say(&redis->bell))
-        return true; /* which is heard by who waits */
+        return true; /* whoever waits hears that */
     if (redis->bell.is_asked)
         return replace(
             redis, "redis: the subscription was silent: the network has lost the connection", err);

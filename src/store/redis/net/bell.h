@@ -1,11 +1,11 @@
 /*
- * bell.h - wakes who sleeps, by a message on the channel PREFIX:bell that names the queue.
+ * bell.h - wakes whoever sleeps, by a message on the channel PREFIX:bell that names the queue.
  *
  * A queue is rung for once, until somebody has looked at it since and found too little
  * (exchange.lua) or has heard the ring (here): under load nobody is rung for. The descriptor is an
  * epoll that stays the same when the connection behind it is another.
  *
- * A connection on which nobody says anything may be dead without anybody's word: a NAT has
+ * A connection on which nobody says anything may be dead without a word, as when a NAT has
  * forgotten it. So the server is asked over it now and then, and has to have answered before the
  * next time.
  */

@@ -1,6 +1,5 @@
 /*
- * aside.c - ready jobs that nobody can run now: which there are, back into line, or to their
- * end.
+ * aside.c - ready jobs that nobody can run now: which there are, back into line, or to their end.
  */
 #include "job/aside.h"
 #include "base/cleanup.h"

@@ -194,7 +194,7 @@ static bool put_mark(struct redis *redis, const char *name, usec_t mark, struct 
     return redis_run(redis, &batch, err);
 }
 
-/* The mark first: who sees no pause sees where to go on. */
+/* The mark first: whoever sees no pause sees where to go on. */
 bool redis_cron_resume(struct store *store, const char *name, usec_t mark, usec_t now,
                        struct error *err)
 {

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The value behind "name:" at the start of a line; "" when there is none. */
+/* The value after "name:" at the start of a line; "" when there is none. */
 static void info_value(const char *info, const char *name, char *value, size_t size)
 {
     size_t length = strlen(name);

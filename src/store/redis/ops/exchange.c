@@ -89,7 +89,7 @@ static void add_share(struct exchange *exchange, size_t i, uint32_t *next_index)
         return;
     struct leg *leg = leg_for(exchange, share->queue);
     if (leg->share) {
-        /* Asked for twice: a leg of its own, behind the first. */
+        /* Asked for twice: a leg of its own, after the first. */
         leg = &exchange->legs[exchange->leg_count++];
         *leg = (struct leg){.queue = share->queue, .behind = ""};
     }

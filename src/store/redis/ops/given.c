@@ -116,7 +116,7 @@ static bool parting_init(struct parting *parting, size_t count, struct error *er
            error_no_memory(err);
 }
 
-/* The answers of the rest to their places, and those that came twice behind them. */
+/* The answers of the rest go to their places, and then to those that came twice. */
 static void join(const struct parting *parting, size_t count, struct enqueued *enqueued_out)
 {
     for (size_t i = 0; i < parting->count; i++)

@@ -37,7 +37,7 @@ static bool read_job(const char *queue, redisReply *const *fields, struct job_li
     return true;
 }
 
-/* One part; the cursor is that of the next one, OVER behind the last. */
+/* One part; the cursor is that of the next one, OVER after the last. */
 static bool read_part(struct redis *redis, const char *queue, const char *pool, char cursor[24],
                       struct job_list *jobs_out, struct error *err)
 {

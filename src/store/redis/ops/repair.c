@@ -1,6 +1,5 @@
 /*
- * repair.c - what people do to jobs: cancel, run now, run again, delete; pause a queue,
- * hide it.
+ * repair.c - what people do to jobs: cancel, run now, run again, delete; pause a queue, hide it.
  *
  * People name jobs by id, not by queue: every queue is asked, in one round trip, and the one that
  * has the job acts.

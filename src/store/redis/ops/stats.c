@@ -7,7 +7,7 @@
 #include "store/redis/parts/queues.h"
 
 #define HEAD_FIELDS  6 /* before the states: see scripts/stats.lua */
-#define ASIDE_FIELDS 2 /* behind them */
+#define ASIDE_FIELDS 2 /* after them */
 
 static bool read_line(const char *queue, const redisReply *reply,
                       struct queue_stats_list *stats_out, struct error *err)

@@ -1,10 +1,9 @@
 /*
  * places.c - the next places of every queue, merged.
  *
- *   ask those that are behind the others --> how far has everybody looked? --> enough, or once more
+ *   ask those that lag --> up to where have all been looked through? --> enough, or once more
  *
- * What lies up to where all queues have been looked through is in order; what lies behind that may
- * still be overtaken.
+ * What lies up to there is in order; what lies after it may still be overtaken.
  */
 #include "store/redis/parts/places.h"
 
@@ -301,7 +300,7 @@ static bool look(struct search *search, bool is_first, struct error *err)
     return true;
 }
 
-/* The page, and whether there may be more behind it. */
+/* The page, and whether there may be more after it. */
 static void cut(const struct search *search, size_t sorted)
 {
     struct redis_places *places = search->places;

@@ -11,7 +11,7 @@
 #include "store/redis/net/connection.h"
 #include "store/store.h"
 
-#define REDIS_PLACE_SIZE 71 /* time, sequence, id; with the zero behind them */
+#define REDIS_PLACE_SIZE 71 /* time, sequence, id; with the zero after them */
 
 struct redis_place {
     char text[REDIS_PLACE_SIZE];
@@ -21,7 +21,7 @@ struct redis_place {
 struct redis_places {
     struct redis_place *items; /* owned; in the order of the list */
     size_t count, capacity;
-    char go_on[REDIS_PLACE_SIZE]; /* the place to go on behind; "" when that was all */
+    char go_on[REDIS_PLACE_SIZE]; /* the place to go on after; "" when that was all */
 };
 
 /* A page of them: at most filter->limit. */

@@ -26,7 +26,7 @@ struct sqlite_bell {
 /* Best effort: listeners also look by themselves every few seconds. */
 void sqlite_bell_ring(struct sqlite_bell *bell);
 
-/* A file that was deleted rings for nobody: it is made anew, rings, and is said (`bell_lost`). */
+/* A file that was deleted rings for nobody: it is made anew, rings, and is logged (`bell_lost`). */
 bool sqlite_bell_check(struct sqlite_bell *bell, struct error *err) MUST_CHECK;
 
 bool sqlite_bell_listen_fd(struct sqlite_bell *bell, int *fd_out, struct error *err) MUST_CHECK;

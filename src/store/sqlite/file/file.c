@@ -72,7 +72,7 @@ static bool check_companions(const char *real, const struct stat *database, stru
     return true;
 }
 
-/* A link says where it leads: that of a stranger must lead to a file of his own. */
+/* Whoever made a link says where it leads: a stranger's must lead to a file of their own. */
 static bool check_link(const char *path, const struct stat *name, const struct stat *database,
                        struct error *err)
 {

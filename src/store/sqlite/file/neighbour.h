@@ -2,9 +2,9 @@
  * neighbour.h - our own files beside the database: PATH-lock and PATH-bell.
  *
  * Whoever may write the database has to be able to open them, whoever made them: they are made
- * with its owner, and for those who may write it. Who may only read the database gets nothing: a
- * lock can be held by whoever can open the file. One that is there already is never changed, and is
- * used only if it can be ours: see file.h.
+ * with its owner, and for those who may write it. Whoever may only read the database gets nothing:
+ * a lock can be held by whoever can open the file. One that is there already is never changed, and
+ * is used only if it can be ours: see file.h.
  */
 #ifndef SQLITE_NEIGHBOUR_H
 #define SQLITE_NEIGHBOUR_H

@@ -1,9 +1,9 @@
 /*
  * scratch.h - a folder in memory that goes away with its last user.
  *
- * Every user holds a shared lock on the folder's file `users`; who leaves and gets the exclusive
- * lock was the last one, and removes the folder. The kernel drops the locks of users that were
- * killed, so each new user also removes the folders that such users left behind.
+ * Every user holds a shared lock on the folder's file `users`; whoever leaves and gets the
+ * exclusive lock was the last one, and removes the folder. The kernel drops the locks of users that
+ * were killed, so each new user also removes the folders that such users left behind.
  */
 #ifndef SQLITE_SCRATCH_H
 #define SQLITE_SCRATCH_H

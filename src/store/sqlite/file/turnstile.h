@@ -4,7 +4,7 @@
  * SQLite's own lock is not fair: against a busy writer another one can wait for a second. So every
  * writer first takes byte 0 of PATH-lock, then byte 1, then drops byte 0; byte 1 is dropped after
  * the commit. Whoever waits for byte 1 holds byte 0, so the one who just wrote cannot come back
- * before him. The kernel drops the locks of a process that dies.
+ * first. The kernel drops the locks of a process that dies.
  *
  * The waits are short sleeps rather than F_OFD_SETLKW: that one has no deadline, and a writer that
  * is stopped in its transaction (Ctrl-Z) must not hang all others.

@@ -129,7 +129,7 @@ static bool update_waiting(struct arrival *arrival, struct sqlite_standing *wait
 
     place.priority = merge.fields.priority;
     place.due = merge.fields.due;
-    place.aside = ASIDE_NONE; /* who meets it next sees whether it can be run now */
+    place.aside = ASIDE_NONE; /* whoever meets it next sees whether it can be run */
     if (merge.moved && place.state != JOB_BLOCKED)
         place.state = job_state_when_due(place.due, arrival->now);
     *arrival->enqueued =
@@ -151,8 +151,8 @@ static bool check_id(struct arrival *arrival, struct error *err)
     return seq == 0 || answer_existing(arrival, &arrival->job->id, err);
 }
 
-/* The waiting twin is updated. Behind a running one the job will be blocked, and merged into it if
- * it comes back: so that one, too, has to be of its type. */
+/* The waiting twin is updated. While one runs the job will be blocked, and merged into that if it
+ * comes back: so that one, too, has to be of its type. */
 static bool check_key(struct arrival *arrival, struct error *err)
 {
     const struct job *job = arrival->job;

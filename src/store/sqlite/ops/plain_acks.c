@@ -2,7 +2,7 @@
  * plain_acks.c - acks of jobs without key, error, output or earlier run.
  *
  * Of a batch the row is read once, compared with all that names it, and written once; its jobs are
- * looked at by nobody. Without a batch the token is compared by the statement that removes the
+ * not looked at. Without a batch the token is compared by the statement that removes the
  * lease. What fits neither way is left for the long one in settle.c.
  */
 #include "store/sqlite/ops/plain_acks.h"

@@ -11,7 +11,7 @@
 #include "store/sqlite/ops/ops.h"
 #include "store/sqlite/parts/ending.h"
 
-#define TURN    2500 /* jobs in one transaction: more than one exchange ends, for 10 ms */
+#define TURN    2500 /* jobs in one transaction, of some 10 ms: more than an exchange ends */
 #define AT_ONCE 256  /* of them, read before they are removed */
 
 /* One call of sqlite_prune(). */
@@ -91,7 +91,8 @@ static usec_t age_limit(usec_t now, usec_t age)
     return age >= now ? 0 : now - age;
 }
 
-/* Rows that were deleted by hand are still counted: when there are none left, that is known. */
+/* Rows that were deleted by hand are still counted: if fewer are found than that, the count is put
+ * right. */
 static bool remove_surplus(struct pruning *pruning, const struct group *group, size_t count,
                            struct error *err)
 {

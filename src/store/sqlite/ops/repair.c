@@ -140,8 +140,8 @@ static bool revive_row(const struct repair *repair, const struct sqlite_standing
            sqlite_query_on_seq(repair->sqlite, SQL_DETAIL_FORGIVE, standing->place.seq, err);
 }
 
-/* Behind a running twin it would be blocked, and merged into that if it comes back: one of another
- * type cannot be. */
+/* While a twin runs it would be blocked, and merged into that if it comes back: one of another type
+ * cannot be. */
 static bool may_wait(const struct repair *repair, const struct sqlite_standing *standing,
                      const struct sqlite_twins *twins, bool *may_out, struct error *err)
 {
