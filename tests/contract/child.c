@@ -16,6 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* On a busy machine a server may take longer to let everybody in than one call waits. */
+#define OPENINGS 5
+
 pid_t child_fork(void)
 {
     pid_t parent = getpid();
@@ -39,9 +42,6 @@ void child_must(bool done, const struct error *err)
             error_code_name(err->code));
     _exit(EXIT_FAILURE);
 }
-
-/* On a busy machine a server may take longer to let everybody in than one call waits. */
-#define OPENINGS 5
 
 struct store *child_open(const char *url)
 {

@@ -101,8 +101,12 @@ void companion_await_sleep(const struct companion *companion)
 
 void companion_kill(struct companion *companion)
 {
+    int status = 0;
+
     ck_assert_int_eq(kill(companion->pid, SIGKILL), 0);
-    ck_assert_int_eq(waitpid(companion->pid, NULL, 0), companion->pid);
+    ck_assert_int_eq(waitpid(companion->pid, &status, 0), companion->pid);
+    ck_assert_msg(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0,
+                  "the companion had failed before, wait status 0x%x", (unsigned)status);
     close(companion->fd);
 }
 

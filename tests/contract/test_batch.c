@@ -337,16 +337,28 @@ static bool beat(struct batch *batch, const struct claim *claim, usec_t now)
     return answer.cancel_requested;
 }
 
+/* One of the batch's members. NULL: there is no such way. */
+static void *begin_cancel(const struct batch *batch)
+{
+    const struct backdoor *backdoor = scene_backend()->backdoor;
+
+    return backdoor->cancel ? backdoor->cancel(batch->scene.url, &batch->ids[4]) : NULL;
+}
+
+static void commit(void *transaction)
+{
+    scene_backend()->backdoor->commit(transaction);
+}
+
 START_TEST(a_cancel_that_is_not_committed_keeps_no_member_from_its_end)
 {
     CLEANUP(batch_close) struct batch *batch = batch_open();
-    const struct backdoor *backdoor = scene_backend()->backdoor;
+    void *transaction = begin_cancel(batch);
 
-    if (!backdoor->cancel)
+    if (!transaction)
         return;
-    void *transaction = backdoor->cancel(batch->scene.url, &batch->ids[4]);
     batch_ack_some(batch, 0, 1, false);
-    backdoor->commit(transaction);
+    commit(transaction);
     ck_assert(!beat(batch, NULL, NOW + 20));
     for (size_t i = 0; i < MEMBERS; i++)
         batch_assert_done(&batch->scene, &batch->ids[i]);
@@ -358,19 +370,20 @@ START_TEST(a_member_that_came_back_before_the_cancel_was_committed_is_cancelled)
 {
     static const enum settlement_kind kinds[] = {SETTLE_RETRY, SETTLE_SNOOZE, SETTLE_RELEASE,
                                                  SETTLE_ASIDE};
-    CLEANUP(batch_close) struct batch *batch = batch_open();
-    const struct backdoor *backdoor = scene_backend()->backdoor;
     const enum settlement_kind kind = kinds[_i % (int)COUNT_OF(kinds)];
     const bool runs_again = _i >= (int)COUNT_OF(kinds);
     struct claim again;
 
-    if (!backdoor->cancel || (runs_again && kind != SETTLE_RELEASE))
+    if (runs_again && kind != SETTLE_RELEASE)
         return;
-    void *transaction = backdoor->cancel(batch->scene.url, &batch->ids[4]);
+    CLEANUP(batch_close) struct batch *batch = batch_open();
+    void *transaction = begin_cancel(batch);
+    if (!transaction)
+        return;
     scene_finish(&batch->scene, &batch->claims[4], kind, NOW + 10);
     if (runs_again)
         again = scene_take_this(&batch->scene, &batch->ids[4], NOW + 11);
-    backdoor->commit(transaction);
+    commit(transaction);
     ck_assert(!beat(batch, NULL, NOW + 20));
     if (runs_again) {
         ck_assert(beat(batch, &again, NOW + 21));
@@ -385,13 +398,12 @@ END_TEST
 START_TEST(a_member_that_was_extended_before_the_cancel_was_committed_is_told)
 {
     CLEANUP(batch_close) struct batch *batch = batch_open();
-    const struct backdoor *backdoor = scene_backend()->backdoor;
+    void *transaction = begin_cancel(batch);
 
-    if (!backdoor->cancel)
+    if (!transaction)
         return;
-    void *transaction = backdoor->cancel(batch->scene.url, &batch->ids[4]);
     ck_assert(!beat(batch, &batch->claims[4], NOW + 5));
-    backdoor->commit(transaction);
+    commit(transaction);
     ck_assert(beat(batch, &batch->claims[4], NOW + 6));
     ck_assert(!beat(batch, &batch->claims[5], NOW + 7));
     batch_assert_running(batch, MEMBERS);
@@ -401,13 +413,12 @@ END_TEST
 START_TEST(a_member_that_was_brought_back_by_hand_is_not_cancelled_for_what_was_asked_before)
 {
     CLEANUP(batch_close) struct batch *batch = batch_open();
-    const struct backdoor *backdoor = scene_backend()->backdoor;
+    void *transaction = begin_cancel(batch);
 
-    if (!backdoor->cancel)
+    if (!transaction)
         return;
-    void *transaction = backdoor->cancel(batch->scene.url, &batch->ids[4]);
     scene_finish(&batch->scene, &batch->claims[4], SETTLE_FAIL, NOW + 10);
-    backdoor->commit(transaction);
+    commit(transaction);
     ASSERT_VERDICT(scene_requeue(&batch->scene, &batch->ids[4], 0, NOW + 11), TH_OK);
     ck_assert(!beat(batch, NULL, NOW + 20));
     ASSERT_STATE(&batch->scene, &batch->ids[4], JOB_READY);

@@ -5,6 +5,7 @@
 #include "contract.h"
 
 #include <poll.h>
+#include <stdlib.h>
 
 #define HALF 20 /* enough to share a lease */
 #define BOTH ((size_t)2 * HALF)
@@ -20,9 +21,37 @@ struct trip {
     struct job_list taken;
 };
 
-static void trip_done(struct trip *trip)
+/* Two of them, and the jobs that there are for them. */
+struct pair {
+    struct scene scene;
+    struct trip first, second;
+    struct uuid ids[BOTH];
+};
+
+/* On the heap: what is wanted points to the scene's queue. NULL: the backend cannot. */
+static struct pair *pair_open(struct scene scene, size_t jobs)
 {
-    job_list_done(&trip->taken);
+    struct pair *pair = NULL;
+
+    if (!store_can_overlap(scene.store)) {
+        scene_close(&scene);
+        return NULL;
+    }
+    pair = calloc(1, sizeof *pair);
+    ck_assert_ptr_nonnull(pair);
+    pair->scene = scene;
+    scene_add_many(&pair->scene, jobs, pair->ids);
+    return pair;
+}
+
+static void pair_close(struct pair **pair)
+{
+    if (!*pair)
+        return;
+    job_list_done(&(*pair)->first.taken);
+    job_list_done(&(*pair)->second.taken);
+    scene_close(&(*pair)->scene);
+    free(*pair);
 }
 
 static void begin(struct scene *scene, struct trip *trip, size_t max)
@@ -45,11 +74,24 @@ static void begin_with(struct scene *scene, struct trip *trip, struct settlement
     begin(scene, trip, max);
 }
 
+/* Each of them wants so many. */
+static void begin_both(struct pair *pair, size_t max)
+{
+    begin(&pair->scene, &pair->first, max);
+    begin(&pair->scene, &pair->second, max);
+}
+
 static void end(struct scene *scene)
 {
     struct error err = {0};
 
     MUST(store_exchange_end(scene->store, &err));
+}
+
+static void end_both(struct pair *pair)
+{
+    end(&pair->scene);
+    end(&pair->scene);
 }
 
 static void assert_taken(const struct trip *trip, const struct uuid *ids, size_t count)
@@ -61,68 +103,52 @@ static void assert_taken(const struct trip *trip, const struct uuid *ids, size_t
 
 START_TEST(they_are_made_in_the_order_of_their_beginning)
 {
-    CLEANUP(scene_close) struct scene scene = scene_open();
-    CLEANUP(trip_done) struct trip first = {0};
-    CLEANUP(trip_done) struct trip second = {0};
-    struct uuid ids[BOTH];
+    CLEANUP(pair_close) struct pair *pair = pair_open(scene_open(), BOTH);
 
-    if (!store_can_overlap(scene.store))
+    if (!pair)
         return;
-    scene_add_many(&scene, BOTH, ids);
-    begin(&scene, &first, HALF);
-    begin(&scene, &second, HALF);
-    end(&scene);
-    assert_taken(&first, ids, HALF);
-    ck_assert_uint_eq(second.taken.count, 0);
-    end(&scene);
-    assert_taken(&second, ids + HALF, HALF);
+    begin_both(pair, HALF);
+    end(&pair->scene);
+    assert_taken(&pair->first, pair->ids, HALF);
+    ck_assert_uint_eq(pair->second.taken.count, 0);
+    end(&pair->scene);
+    assert_taken(&pair->second, pair->ids + HALF, HALF);
 }
 END_TEST
 
 START_TEST(each_gets_its_own_verdicts)
 {
-    CLEANUP(scene_close) struct scene scene = scene_open();
-    CLEANUP(trip_done) struct trip first = {0};
-    CLEANUP(trip_done) struct trip second = {0};
-    struct uuid ids[3];
+    CLEANUP(pair_close) struct pair *pair = pair_open(scene_open(), 3);
 
-    if (!store_can_overlap(scene.store))
+    if (!pair)
         return;
-    scene_add_many(&scene, COUNT_OF(ids), ids);
-    const struct claim done = scene_take(&scene, NOW), failed = scene_take(&scene, NOW);
+    const struct claim done = scene_take(&pair->scene, NOW), failed = scene_take(&pair->scene, NOW);
     struct settlement refused = claim_settlement(&done, SETTLE_ACK);
 
     refused.token.bytes[0] ^= 1;
-    begin_with(&scene, &first, refused, 0);
-    begin_with(&scene, &second, claim_settlement(&failed, SETTLE_FAIL), 1);
-    end(&scene);
-    end(&scene);
-    ASSERT_VERDICT(first.verdict, TH_E_LEASE_MISMATCH);
-    ASSERT_VERDICT(second.verdict, TH_OK);
-    assert_taken(&second, ids + 2, 1);
-    ASSERT_STATE(&scene, &ids[0], JOB_RUNNING);
-    ASSERT_STATE(&scene, &ids[1], JOB_DEAD);
+    begin_with(&pair->scene, &pair->first, refused, 0);
+    begin_with(&pair->scene, &pair->second, claim_settlement(&failed, SETTLE_FAIL), 1);
+    end_both(pair);
+    ASSERT_VERDICT(pair->first.verdict, TH_E_LEASE_MISMATCH);
+    ASSERT_VERDICT(pair->second.verdict, TH_OK);
+    assert_taken(&pair->second, pair->ids + 2, 1);
+    ASSERT_STATE(&pair->scene, &pair->ids[0], JOB_RUNNING);
+    ASSERT_STATE(&pair->scene, &pair->ids[1], JOB_DEAD);
 }
 END_TEST
 
 START_TEST(other_calls_wait_for_them_and_take_nothing_away)
 {
-    CLEANUP(scene_close) struct scene scene = scene_open();
-    CLEANUP(trip_done) struct trip first = {0};
-    CLEANUP(trip_done) struct trip second = {0};
-    struct uuid ids[BOTH];
+    CLEANUP(pair_close) struct pair *pair = pair_open(scene_open(), BOTH);
 
-    if (!store_can_overlap(scene.store))
+    if (!pair)
         return;
-    scene_add_many(&scene, BOTH, ids);
-    begin(&scene, &first, HALF);
-    begin(&scene, &second, HALF);
-    ASSERT_STATE(&scene, &ids[BOTH - 1], JOB_RUNNING);
-    ck_assert_int_eq(store_exchange_fd(scene.store), -1);
-    end(&scene);
-    end(&scene);
-    assert_taken(&first, ids, HALF);
-    assert_taken(&second, ids + HALF, HALF);
+    begin_both(pair, HALF);
+    ASSERT_STATE(&pair->scene, &pair->ids[BOTH - 1], JOB_RUNNING);
+    ck_assert_int_eq(store_exchange_fd(pair->scene.store), -1);
+    end_both(pair);
+    assert_taken(&pair->first, pair->ids, HALF);
+    assert_taken(&pair->second, pair->ids + HALF, HALF);
 }
 END_TEST
 
@@ -136,92 +162,73 @@ static bool is_coming(const struct scene *scene)
 /* Or whoever sleeps until it comes sleeps for ever. */
 START_TEST(an_answer_that_was_read_with_the_one_before_is_known)
 {
-    CLEANUP(scene_close) struct scene scene = scene_open();
+    CLEANUP(pair_close) struct pair *pair = pair_open(scene_open(), 2);
     CLEANUP(scene_close) struct scene other = scene_open();
-    CLEANUP(trip_done) struct trip first = {0};
-    CLEANUP(trip_done) struct trip second = {0};
-    struct uuid ids[2];
 
-    if (!store_can_overlap(scene.store))
+    if (!pair)
         return;
-    scene_add_many(&scene, COUNT_OF(ids), ids);
-    begin(&scene, &first, 1);
-    begin(&scene, &second, 1);
-    while (scene_state(&other, &ids[1]) != JOB_RUNNING)
+    begin_both(pair, 1);
+    while (scene_state(&other, &pair->ids[1]) != JOB_RUNNING)
         continue;
-    ck_assert(is_coming(&scene));
-    end(&scene);
-    ck_assert(is_coming(&scene));
-    end(&scene);
-    assert_taken(&second, ids + 1, 1);
+    ck_assert(is_coming(&pair->scene));
+    end(&pair->scene);
+    ck_assert(is_coming(&pair->scene));
+    end(&pair->scene);
+    assert_taken(&pair->second, pair->ids + 1, 1);
 }
 END_TEST
 
 /* Somebody's open transaction has the job. */
 START_TEST(one_that_goes_the_long_way_minds_no_other)
 {
-    CLEANUP(scene_close) struct scene scene = scene_open();
-    CLEANUP(trip_done) struct trip first = {0};
-    CLEANUP(trip_done) struct trip second = {0};
+    CLEANUP(pair_close) struct pair *pair = pair_open(scene_open(), 2);
     const struct backdoor *backdoor = scene_backend()->backdoor;
-    struct uuid ids[2];
 
-    if (!store_can_overlap(scene.store) || !backdoor->cancel)
+    if (!pair || !backdoor->cancel)
         return;
-    scene_add_many(&scene, COUNT_OF(ids), ids);
-    const struct claim claim = scene_take(&scene, NOW);
-    void *transaction = backdoor->cancel(scene.url, &claim.id);
+    const struct claim claim = scene_take(&pair->scene, NOW);
+    void *transaction = backdoor->cancel(pair->scene.url, &claim.id);
 
-    begin_with(&scene, &first, claim_settlement(&claim, SETTLE_ACK), 0);
-    begin(&scene, &second, 1);
-    end(&scene);
-    end(&scene);
+    begin_with(&pair->scene, &pair->first, claim_settlement(&claim, SETTLE_ACK), 0);
+    begin(&pair->scene, &pair->second, 1);
+    end_both(pair);
     backdoor->commit(transaction);
-    if (first.verdict != TH_OK) /* in a batch nobody has to wait for it */
-        ASSERT_VERDICT(first.verdict, TH_E_UNAVAILABLE);
-    assert_taken(&second, ids + 1, 1);
+    if (pair->first.verdict != TH_OK) /* in a batch nobody has to wait for it */
+        ASSERT_VERDICT(pair->first.verdict, TH_E_UNAVAILABLE);
+    assert_taken(&pair->second, pair->ids + 1, 1);
 }
 END_TEST
 
 START_TEST(all_fail_when_the_backend_goes_away)
 {
-    CLEANUP(scene_close) struct scene scene = scene_open_fresh();
-    CLEANUP(trip_done) struct trip first = {0};
-    CLEANUP(trip_done) struct trip second = {0};
+    CLEANUP(pair_close) struct pair *pair = pair_open(scene_open_fresh(), 1);
     struct error err = {0};
 
-    if (!store_can_overlap(scene.store))
+    if (!pair)
         return;
-    scene_add(&scene);
-    scene.deadline = SOON;
-    struct companion blocker = companion_block_store(&scene);
+    pair->scene.deadline = SOON;
+    struct companion blocker = companion_block_store(&pair->scene);
 
-    begin(&scene, &first, 1);
-    begin(&scene, &second, 1);
-    const bool worked = store_exchange_end(scene.store, &err);
-    const bool worked_too = store_exchange_end(scene.store, &err);
+    begin_both(pair, 1);
+    const bool worked = store_exchange_end(pair->scene.store, &err);
+    const bool worked_too = store_exchange_end(pair->scene.store, &err);
     companion_kill(&blocker);
     ck_assert(!worked && !worked_too);
     ASSERT_VERDICT(err.code, TH_E_UNCERTAIN); /* when we gave up, the first was still under way */
-    ck_assert_uint_eq(first.taken.count + second.taken.count, 0);
-    ck_assert_uint_eq(scene_count(&scene), 1);
+    ck_assert_uint_eq(pair->first.taken.count + pair->second.taken.count, 0);
+    ck_assert_uint_eq(scene_count(&pair->scene), 1);
 }
 END_TEST
 
 START_TEST(a_store_can_be_closed_while_they_are_out)
 {
-    CLEANUP(scene_close) struct scene scene = scene_open();
-    CLEANUP(trip_done) struct trip first = {0};
-    CLEANUP(trip_done) struct trip second = {0};
-    struct uuid ids[2];
+    CLEANUP(pair_close) struct pair *pair = pair_open(scene_open(), 2);
 
-    if (!store_can_overlap(scene.store))
+    if (!pair)
         return;
-    scene_add_many(&scene, COUNT_OF(ids), ids);
-    begin(&scene, &first, 1);
-    begin(&scene, &second, 1);
-    scene_reopen(&scene);
-    ck_assert_uint_eq(first.taken.count, 0);
+    begin_both(pair, 1);
+    scene_reopen(&pair->scene);
+    ck_assert_uint_eq(pair->first.taken.count, 0);
 }
 END_TEST
 
