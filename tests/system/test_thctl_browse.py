@@ -470,7 +470,9 @@ class Steer(Case):
         self.assertEqual(self.objects("queues", "rm", "mail"),
                          [{"queue": "mail", "ok": True, "error": None}])
         self.assertEqual(self.objects("stats"), [])
-        self.refuses(1, "there is no queue 'nosuch'", "queues", "rm", "nosuch")
+        self.refuses(1, "there is no queue 'nosuch': 'thctl queues' lists them", "queues", "rm", "nosuch")
+        self.refuses(1, "there is no queue 'defualt' (did you mean 'default'?)", "queues", "rm", "defualt")
+        self.refuses(1, "there is no queue 'default'\n", "queues", "rm", "default")
         self.refuses(2, "queues takes nothing, or rm", "queues", "mail")
         self.refuses(2, "queues takes nothing, or rm", "queues", "rm")
 
