@@ -77,3 +77,15 @@ const char *known_queues_closest(const struct known_queues *known, const char *q
 {
     return text_closest(queue, known->names, known->count);
 }
+
+bool known_queues_refuse(const struct known_queues *known, const char *queue, const char *advice,
+                         struct error *err)
+{
+    const char *closest = known_queues_closest(known, queue);
+
+    if (closest)
+        return error_set(err, TH_E_NOT_FOUND, "there is no queue '%s' (did you mean '%s'?)%s",
+                         queue, closest, advice);
+    return error_set(err, TH_E_NOT_FOUND, "there is no queue '%s': 'thctl queues' lists them%s",
+                     queue, advice);
+}

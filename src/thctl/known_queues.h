@@ -23,4 +23,9 @@ bool known_queues_has(const struct known_queues *known, const char *queue);
 /* The one that was most likely meant; NULL: none is close. */
 const char *known_queues_closest(const struct known_queues *known, const char *queue);
 
+/* Says that there is no such queue, and which one may be meant; `advice` ends the sentence. Returns
+ * false. */
+bool known_queues_refuse(const struct known_queues *known, const char *queue, const char *advice,
+                         struct error *err);
+
 #endif

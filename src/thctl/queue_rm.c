@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/json_writer.h"
 #include "base/text.h"
+#include "thctl/known_queues.h"
 
 #define LINE_MAX ((size_t)1024)
 
@@ -43,10 +44,22 @@ static bool refuse_full(struct session *session, const char *queue, struct error
                      queue, counts.length > 0 ? buffer_str(&counts) : "unknown", queue);
 }
 
+/* Which one is meant, as far as that can be found out. */
+static bool refuse_unknown(struct session *session, const char *queue, struct error *err)
+{
+    CLEANUP(known_queues_done) struct known_queues known = {0};
+    struct error ignored;
+
+    return known_queues_read(session, &known, &ignored) && !known_queues_has(&known, queue) &&
+           known_queues_refuse(&known, queue, "", err);
+}
+
 static bool hide(struct session *session, const char *queue, struct error *err)
 {
     if (store_hide_queue(session->store, queue, err))
         return true;
+    if (err->code == TH_E_NOT_FOUND)
+        return refuse_unknown(session, queue, err);
     return err->code == TH_E_CONFLICT && refuse_full(session, queue, err);
 }
 

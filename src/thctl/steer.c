@@ -56,17 +56,10 @@ struct order {
 static bool check_known(const struct known_queues *known, const struct order *order,
                         const char *queue, struct error *err)
 {
-    const char *anyway = order->pause ? "; --create pauses it anyway" : "";
-    const char *closest;
-
     if (order->create || known_queues_has(known, queue))
         return true;
-    closest = known_queues_closest(known, queue);
-    if (closest)
-        return error_set(err, TH_E_NOT_FOUND, "there is no queue '%s' (did you mean '%s'?)%s",
-                         queue, closest, anyway);
-    return error_set(err, TH_E_NOT_FOUND, "there is no queue '%s': 'thctl queues' lists them%s",
-                     queue, anyway);
+    return known_queues_refuse(known, queue, order->pause ? "; --create pauses it anyway" : "",
+                               err);
 }
 
 /* A backend is only made for a queue that is meant to be there. */

@@ -46,7 +46,7 @@ class Pools(Case):
         lines = self.ok("pools").splitlines()
         self.assertEqual(lines[0].split(),
                          ["POOL", "HOST", "PID", "STATE", "WORKERS", "UPTIME", "LAST-BEAT"])
-        self.assertRegex(lines[1], r"^web-1  host\.example  4711  running +1/2 +2d +(now|\ds ago)$")
+        self.assertRegex(lines[1], r"^web-1  host\.example  4711  running +1/2 +2d +(now|\d+s ago)$")
         self.assertEqual(lines[2].split(), ["PROCESS", "PID", "STATE", "SINCE", "JOB", "TYPE",
                                             "PROGRESS", "DONE"])
         self.assertRegex(lines[3], r"^  dispatcher  +11  idle +\d+d ago *$")
