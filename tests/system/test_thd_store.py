@@ -133,7 +133,7 @@ class Outages(StoreCase):
         self.assertEqual(pool.events("process_exited"), [])
 
     def test_a_run_whose_lease_cannot_be_confirmed_is_stopped_before_it_ends(self):
-        pool = self.brisk_pool()
+        pool = self.brisk_pool(lease="6s")  # a third of it is for whoever has to wait for a core
         job_id = self.held_job()
         lock = self.lock_store()
         [(expiry,)] = lock.execute("SELECT expires_at FROM lease")
@@ -149,7 +149,7 @@ class Outages(StoreCase):
         self.assert_no_overlaps()
 
     def test_a_job_that_was_asked_for_in_vain_until_its_lease_would_be_over_is_not_stalled(self):
-        pool = self.brisk_pool(num_workers=1)
+        pool = self.brisk_pool(num_workers=1, lease="1s")
         pool.signal(signal.SIGTSTP)
         pool.wait_event("pool_paused")
         job_id = self.enqueue("held")
@@ -159,7 +159,7 @@ class Outages(StoreCase):
         pool.wait_event("pool_resumed")
         dispatcher = pool.pid_of("dispatcher")
         wait_for(lambda: waits_for_lock(dispatcher), "the dispatcher to ask for the job")
-        over = time.monotonic() + 1  # BRISK's lease
+        over = time.monotonic() + 1
         wait_for(lambda: time.monotonic() > over, "the end of the lease that it asked for")
         lock.rollback()
         job = self.wait_state(job_id, "done")
