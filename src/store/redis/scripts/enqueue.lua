@@ -7,7 +7,7 @@
 -- Answers 'ok' and one character for each job: its state, or 'e' (existed) or 'u' (updated); then for each 'e' and 'u' the
 -- state and the id of the job that is there. Or 'conflict', the number of the job, the state and the type of its twin;
 -- or 'late' for a slot.
--- parts: base damage pages sequence simple record place batch standing ending twins elsewhere arrival
+-- parts: base damage pages join sequence simple record place batch standing ending twins elsewhere arrival
 
 local cron, slot, known, horizon = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local arrivals = {}

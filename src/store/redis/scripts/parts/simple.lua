@@ -72,7 +72,7 @@ local function simple_prepare(q)
     local ids, words, records, payloads, ready, scheduled, states = q.ids_new, ARGV, {}, {}, {}, {}, {}
     local seq = #ids > 0 and take_seq(q, #ids)
     local how, mode, head, digits, priority, due, zeros -- as of the job before
-    q.joins = seq and #ids < pages.SIZE and pages.is_time(seq, #ids)
+    q.joins = seq and #ids < pages.SIZE and join_is_due(seq, #ids)
     for i, id in ipairs(ids) do
         local at = q.starts[i]
         local body, number = words[at + 2], format('%d', seq + i)
@@ -112,9 +112,9 @@ local function simple_write()
         pages.add(q, 'ready', q.ready_new)
         each_2000('ZADD', q.scheduled, q.scheduled_new)
         if q.joins then
-            pages.join(q, 'ids', q.ids_new[#q.ids_new])
+            join(q.ids, :REDIS_ID_WIDTH, q.ids_new[#q.ids_new])
             if q.ready_new[1] then
-                pages.join(q, 'ready', q.ready_new[#q.ready_new])
+                join(q.ready, :REDIS_READY_WIDTH, q.ready_new[#q.ready_new])
             end
         end
     end
