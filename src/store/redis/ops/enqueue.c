@@ -63,16 +63,29 @@ static bool sort_by_queue(const struct job *jobs, size_t count, struct queue_tab
 
 /* ---- asking ---- */
 
-void redis_enqueue_words(struct redis_command *command, size_t queue_number, const struct job *job,
-                         usec_t now)
+/* How it comes and to which queue, unless that is as of the job before it. */
+static void add_how(struct redis_command *command, struct redis_coming *before, const char *how,
+                    size_t queue_number)
+{
+    char text[REDIS_HOW_SIZE + 24];
+
+    if (before->queue_number == queue_number && text_equal(before->how, how))
+        return;
+    before->queue_number = queue_number;
+    memcpy(before->how, how, sizeof before->how);
+    snprintf(text, sizeof text, "%s%zu", how, queue_number);
+    redis_command_text(command, text);
+}
+
+void redis_enqueue_words(struct redis_command *command, struct redis_coming *before,
+                         size_t queue_number, const struct job *job, usec_t now)
 {
     CLEANUP(buffer_done) struct buffer body = BUFFER(WORD_MAX);
-    char how[REDIS_HOW_SIZE], head[REDIS_HOW_SIZE + 24];
+    char how[REDIS_HOW_SIZE] = "";
 
     redis_record_how(job, how);
     redis_record_body(&body, job, now);
-    snprintf(head, sizeof head, "%s%zu", how, queue_number);
-    redis_command_text(command, head);
+    add_how(command, before, how, queue_number);
     redis_command_uuid(command, &job->id);
     redis_command_bytes(command, body.data, body.length);
     if (redis_record_is_outside(job))
@@ -96,12 +109,13 @@ static bool ask_server(struct redis *redis, struct redis_batch *batch, const str
 {
     struct redis_command *command =
         redis_batch_on_queues(redis, batch, SCRIPT_ENQUEUE, table->names, table->count);
+    struct redis_coming before = {0};
 
     if (!command)
         return error_no_memory(err);
     add_head(command, now, false);
     for (size_t i = 0; i < count; i++)
-        redis_enqueue_words(command, table->numbers[i] + 1, &jobs[i], now);
+        redis_enqueue_words(command, &before, table->numbers[i] + 1, &jobs[i], now);
     return redis_run(redis, batch, err);
 }
 
@@ -110,6 +124,10 @@ static bool ask_cluster(struct redis *redis, struct redis_batch *batch, const st
                         size_t count, const struct queue_table *table, usec_t now, bool check,
                         struct error *err)
 {
+    AUTO_FREE struct redis_coming *before = calloc(table->count + 1, sizeof *before);
+
+    if (!before)
+        return error_no_memory(err);
     for (size_t i = 0; i < table->count; i++) {
         struct redis_command *command =
             redis_batch_on_queue(redis, batch, SCRIPT_ENQUEUE, table->names[i]);
@@ -119,8 +137,10 @@ static bool ask_cluster(struct redis *redis, struct redis_batch *batch, const st
         command->writes = !check;
     }
     assert(batch->items); /* there are no jobs without a queue */
-    for (size_t i = 0; i < count; i++)
-        redis_enqueue_words(&batch->items[table->numbers[i]], 1, &jobs[i], now);
+    for (size_t i = 0; i < count; i++) {
+        const size_t queue = table->numbers[i];
+        redis_enqueue_words(&batch->items[queue], &before[queue], 1, &jobs[i], now);
+    }
     return redis_run(redis, batch, err);
 }
 
