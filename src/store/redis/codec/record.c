@@ -52,10 +52,24 @@ static void add_optional(struct buffer *out, int64_t number)
         buffer_char(out, ' ');
 }
 
+static usec_t due_of(const struct job *job, usec_t now)
+{
+    return job->run_at != 0 ? job->run_at : now;
+}
+
+void redis_record_place(struct buffer *out, const struct job *job, usec_t now)
+{
+    char id[UUID_TEXT_SIZE];
+
+    buffer_char(out, (char)('0' + job->priority));
+    redis_word_moment(out, due_of(job, now));
+    buffer_text(out, uuid_format(&job->id, id));
+}
+
 void redis_record_body(struct buffer *out, const struct job *job, usec_t now)
 {
     redis_word_number(out, job->priority);
-    redis_word_number(out, job->run_at != 0 ? job->run_at : now);
+    redis_word_number(out, due_of(job, now));
     add_optional(out, job->run_at);
     add_optional(out, job->timeout);
     add_optional(out, job->max_attempts);

@@ -25,6 +25,9 @@ const char *redis_record_how(const struct job *job, char how[REDIS_HOW_SIZE]);
 
 bool redis_record_is_outside(const struct job *job);
 
+/* Where it will stand among those that are ready, but for its sequence. */
+void redis_record_place(struct buffer *out, const struct job *job, usec_t now);
+
 /* The record from the priority on; the store adds mode and sequence. */
 void redis_record_body(struct buffer *out, const struct job *job, usec_t now);
 

@@ -17,6 +17,9 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#define KEY_MAX      512
+#define IGNORED_MOST 100 /* replies: a pool that is busy may not look for long */
+
 void redis_bell_init(struct redis_bell *bell)
 {
     *bell = (struct redis_bell){.epoll_fd = -1};
@@ -47,6 +50,24 @@ static bool arm(struct redis *redis, const struct redis_names *queues, struct er
         redis_command_text(command, "rung");
     }
     return redis_run_parts(redis, &batch, err);
+}
+
+/* The same, and no answer is waited for: to whoever looks next on this connection it comes before.
+ * In a cluster there are many connections. */
+static bool arm_soon(struct redis *redis, const struct redis_names *queues, struct error *err)
+{
+    if (redis->slot_nodes || redis->nodes[0].link.ignored >= IGNORED_MOST)
+        return arm(redis, queues, err);
+    if (queues->count > 0 && !redis_node_open(redis, 0, err))
+        return false;
+    for (size_t i = 0; i < queues->count; i++) {
+        CLEANUP(buffer_done) struct buffer key = BUFFER(KEY_MAX);
+        buffer_printf(&key, "%s:{%s}:state", redis->address.prefix, queues->items[i]);
+        const char *const words[] = {"HDEL", buffer_str(&key), "rung"};
+        if (!redis_link_tell(&redis->nodes[0].link, words, COUNT_OF(words), err))
+            return false;
+    }
+    return true;
 }
 
 /* ---- the subscription ---- */
@@ -187,7 +208,7 @@ bool redis_wait(struct store *store, usec_t timeout, bool *rang_out, struct erro
     if (!listen_to(redis, err) || !sleep_for(&redis->bell, timeout, err))
         return false;
     redis_begin(redis);
-    return hear(redis, &queues, rang_out, err) && arm(redis, &queues, err);
+    return hear(redis, &queues, rang_out, err) && arm_soon(redis, &queues, err);
 }
 
 /* ---- whether it is there ---- */

@@ -343,6 +343,14 @@ bool redis_link_start(struct redis_link *link, struct error *err)
     return link->sent == link->out.length || write_some(link, err);
 }
 
+bool redis_link_tell(struct redis_link *link, const char *const *words, size_t count,
+                     struct error *err)
+{
+    redis_link_add_words(link, words, count);
+    link->ignored++;
+    return redis_link_start(link, err);
+}
+
 static short awaited(const struct redis_link *link, bool sends)
 {
     if (link->tls)
@@ -350,12 +358,10 @@ static short awaited(const struct redis_link *link, bool sends)
     return (short)(POLLIN | (sends ? POLLOUT : 0));
 }
 
-bool redis_link_reply(struct redis_link *link, usec_t deadline, redisReply **reply_out,
-                      struct error *err)
+static bool next_reply(struct redis_link *link, usec_t deadline, redisReply **reply_out,
+                       struct error *err)
 {
     *reply_out = NULL;
-    if (!redis_link_start(link, err))
-        return false;
     while (true) {
         if (!parsed_reply(link, reply_out, err))
             return false;
@@ -369,6 +375,20 @@ bool redis_link_reply(struct redis_link *link, usec_t deadline, redisReply **rep
         if (!read_some(link, err))
             return false;
     }
+}
+
+bool redis_link_reply(struct redis_link *link, usec_t deadline, redisReply **reply_out,
+                      struct error *err)
+{
+    *reply_out = NULL;
+    if (!redis_link_start(link, err))
+        return false;
+    for (; link->ignored > 0; link->ignored--) {
+        REDIS_REPLY ignored = NULL;
+        if (!next_reply(link, deadline, &ignored, err))
+            return false;
+    }
+    return next_reply(link, deadline, reply_out, err);
 }
 
 bool redis_link_poll_reply(struct redis_link *link, redisReply **reply_out, struct error *err)

@@ -19,6 +19,7 @@ struct redis_link {
     struct redis_tls *tls; /* owned; NULL: what is said is plain */
     struct buffer out;     /* what is still to be sent, from `sent` on */
     size_t sent;
+    size_t ignored;         /* replies still to come that nobody waits for */
     bool has_answered;      /* the server has said anything at all */
     struct redis_host host; /* of the connection, for people */
 };
@@ -38,6 +39,11 @@ void redis_link_add_words(struct redis_link *link, const char *const *words, siz
 
 /* Sends what can be sent without waiting, so that several servers work at the same time. */
 bool redis_link_start(struct redis_link *link, struct error *err) MUST_CHECK;
+
+/* The same for one command whose reply nobody needs: whoever waits for the next one passes it over.
+ */
+bool redis_link_tell(struct redis_link *link, const char *const *words, size_t count,
+                     struct error *err) MUST_CHECK;
 
 /* Sends all that is still to be sent and waits for one reply. On failure the link is closed and the
  * error is TH_E_UNAVAILABLE: whether something may have been carried out is for the caller to say.

@@ -4,8 +4,6 @@
 #define REDIS_SCRIPTS
 #include "store/redis/net/script.h"
 
-#include <string.h>
-
 const char *redis_script_text(enum redis_script script)
 {
     return redis_scripts[script].text;
@@ -18,5 +16,5 @@ const char *redis_script_sha(enum redis_script script)
 
 bool redis_script_writes(enum redis_script script)
 {
-    return !strstr(redis_scripts[script].text, "flags=no-writes");
+    return redis_scripts[script].writes;
 }

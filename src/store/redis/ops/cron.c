@@ -60,6 +60,7 @@ static bool store_slot(struct redis *redis, const char *name, usec_t slot, usec_
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
     struct redis_command *command = redis_batch_on_queue(redis, &batch, SCRIPT_ENQUEUE, job->queue);
+    struct redis_coming before = {0};
 
     if (!command)
         return error_no_memory(err);
@@ -69,7 +70,7 @@ static bool store_slot(struct redis *redis, const char *name, usec_t slot, usec_
     redis_command_int(command, slot);
     redis_command_int(command, last);
     redis_command_int(command, cron_horizon(now));
-    redis_enqueue_words(command, 1, job, now);
+    redis_enqueue_words(command, &before, 1, job, now);
     if (!redis_run(redis, &batch, err))
         return false;
     const redisReply *reply = batch.items[0].reply;

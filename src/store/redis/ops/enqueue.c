@@ -21,7 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORD_MAX ((size_t)1 << 30)
+#define WORD_MAX  ((size_t)1 << 30)
+#define PLACE_MAX 64
 
 /* The queues of a batch, each once, in the order they were met. */
 struct queue_table {
@@ -62,16 +63,29 @@ static bool sort_by_queue(const struct job *jobs, size_t count, struct queue_tab
 
 /* ---- asking ---- */
 
-void redis_enqueue_words(struct redis_command *command, size_t queue_number, const struct job *job,
-                         usec_t now)
+/* How it comes and to which queue, unless that is as of the job before it. */
+static void add_how(struct redis_command *command, struct redis_coming *before, const char *how,
+                    size_t queue_number)
+{
+    char text[REDIS_HOW_SIZE + 24];
+
+    if (before->queue_number == queue_number && text_equal(before->how, how))
+        return;
+    before->queue_number = queue_number;
+    memcpy(before->how, how, sizeof before->how);
+    snprintf(text, sizeof text, "%s%zu", how, queue_number);
+    redis_command_text(command, text);
+}
+
+void redis_enqueue_words(struct redis_command *command, struct redis_coming *before,
+                         size_t queue_number, const struct job *job, usec_t now)
 {
     CLEANUP(buffer_done) struct buffer body = BUFFER(WORD_MAX);
-    char how[REDIS_HOW_SIZE], head[REDIS_HOW_SIZE + 24];
+    char how[REDIS_HOW_SIZE] = "";
 
     redis_record_how(job, how);
     redis_record_body(&body, job, now);
-    snprintf(head, sizeof head, "%s%zu", how, queue_number);
-    redis_command_text(command, head);
+    add_how(command, before, how, queue_number);
     redis_command_uuid(command, &job->id);
     redis_command_bytes(command, body.data, body.length);
     if (redis_record_is_outside(job))
@@ -95,12 +109,13 @@ static bool ask_server(struct redis *redis, struct redis_batch *batch, const str
 {
     struct redis_command *command =
         redis_batch_on_queues(redis, batch, SCRIPT_ENQUEUE, table->names, table->count);
+    struct redis_coming before = {0};
 
     if (!command)
         return error_no_memory(err);
     add_head(command, now, false);
     for (size_t i = 0; i < count; i++)
-        redis_enqueue_words(command, table->numbers[i] + 1, &jobs[i], now);
+        redis_enqueue_words(command, &before, table->numbers[i] + 1, &jobs[i], now);
     return redis_run(redis, batch, err);
 }
 
@@ -109,6 +124,10 @@ static bool ask_cluster(struct redis *redis, struct redis_batch *batch, const st
                         size_t count, const struct queue_table *table, usec_t now, bool check,
                         struct error *err)
 {
+    AUTO_FREE struct redis_coming *before = calloc(table->count + 1, sizeof *before);
+
+    if (!before)
+        return error_no_memory(err);
     for (size_t i = 0; i < table->count; i++) {
         struct redis_command *command =
             redis_batch_on_queue(redis, batch, SCRIPT_ENQUEUE, table->names[i]);
@@ -118,8 +137,10 @@ static bool ask_cluster(struct redis *redis, struct redis_batch *batch, const st
         command->writes = !check;
     }
     assert(batch->items); /* there are no jobs without a queue */
-    for (size_t i = 0; i < count; i++)
-        redis_enqueue_words(&batch->items[table->numbers[i]], 1, &jobs[i], now);
+    for (size_t i = 0; i < count; i++) {
+        const size_t queue = table->numbers[i];
+        redis_enqueue_words(&batch->items[queue], &before[queue], 1, &jobs[i], now);
+    }
     return redis_run(redis, batch, err);
 }
 
@@ -217,22 +238,22 @@ static bool read_answers(const struct redis_batch *batch, const struct queue_tab
 
 /* `wait_replicas`: what was stored is on so many replicas before it is answered. WAIT is about what
  * this connection has written, so it goes the same way. */
-static bool wait_for_replicas(struct redis *redis, const struct queue_table *table,
+static bool wait_for_replicas(struct redis *redis, const char *const *queues, size_t count,
                               struct error *err)
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
     usec_t left = (redis->deadline - clock_boot()) / 2 / USEC_PER_MSEC;
 
-    for (size_t i = 0; i < table->count; i++) {
+    for (size_t i = 0; i < count && redis->address.wait_replicas > 0; i++) {
         struct redis_command *command = redis_batch_add(&batch);
         if (!command)
             return error_no_memory(err);
-        command->slot = redis_cluster_slot(table->names[i]);
+        command->slot = redis_cluster_slot(queues[i]);
         redis_command_text(command, "WAIT");
         redis_command_int(command, redis->address.wait_replicas);
         redis_command_int(command, left > 1 ? left : 1);
     }
-    if (!redis_run(redis, &batch, err))
+    if (batch.count > 0 && !redis_run(redis, &batch, err))
         return error_prefix(err, "stored, but not known to be on %d replicas",
                             redis->address.wait_replicas);
     for (size_t i = 0; i < batch.count; i++)
@@ -285,13 +306,62 @@ static bool enqueue(struct store *store, const struct job *jobs, size_t count, u
     if (redis->slot_nodes && table.count > 1 && !check_all(redis, jobs, count, &table, now, err))
         return false;
     return store_all(redis, jobs, count, &table, now, enqueued_out, err) &&
-           (redis->address.wait_replicas == 0 || wait_for_replicas(redis, &table, err));
+           wait_for_replicas(redis, table.names, table.count, err);
+}
+
+/* ---- one by one ---- */
+
+/* One that has nothing to be looked at but its id. */
+static bool is_simple(const struct job *job, usec_t now)
+{
+    char how[REDIS_HOW_SIZE];
+
+    return job->run_at <= now && text_equal(redis_record_how(job, how), "ps");
+}
+
+static bool ask_one(struct redis *redis, struct redis_batch *batch, const struct job *job,
+                    usec_t now, struct error *err)
+{
+    CLEANUP(buffer_done) struct buffer place = BUFFER(PLACE_MAX), body = BUFFER(WORD_MAX);
+    struct redis_command *command =
+        redis_batch_on_queue(redis, batch, SCRIPT_ENQUEUE_ONE, job->queue);
+
+    if (!command)
+        return error_no_memory(err);
+    redis_record_place(&place, job, now);
+    redis_record_body(&body, job, now);
+    redis_command_bytes(command, place.data, place.length);
+    redis_command_bytes(command, body.data, body.length);
+    command->words.failed = command->words.failed || place.failed || body.failed;
+    return redis_run(redis, batch, err);
+}
+
+/* It is not stored when it takes a closer look. */
+static bool store_one(struct redis *redis, const struct job *job, usec_t now, bool *stored_out,
+                      struct enqueued *enqueued_out, struct error *err)
+{
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+
+    redis_begin(redis);
+    if (!redis_queues_add(redis, &job->queue, 1, err) || !ask_one(redis, &batch, job, now, err))
+        return false;
+    *stored_out = batch.items[0].reply->integer == 1;
+    *enqueued_out = (struct enqueued){.id = job->id, .state = JOB_READY};
+    return !*stored_out || wait_for_replicas(redis, &job->queue, 1, err);
 }
 
 bool redis_enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
                    struct enqueued *enqueued_out, struct error *err)
 {
-    if (redis_of(store)->slot_nodes && redis_given_any(jobs, count))
+    struct redis *redis = redis_of(store);
+    bool stored = false;
+
+    if (count == 1 && is_simple(jobs, now) &&
+        !store_one(redis, jobs, now, &stored, enqueued_out, err))
+        return false;
+    if (stored)
+        return true;
+    if (redis->slot_nodes && redis_given_any(jobs, count))
         return redis_given_enqueue(store, jobs, count, now, enqueue, enqueued_out, err);
     return enqueue(store, jobs, count, now, enqueued_out, err);
 }

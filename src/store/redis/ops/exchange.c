@@ -17,12 +17,12 @@
 #include "store/redis/ops/ops.h"
 #include "store/redis/ops/settle.h"
 #include "store/redis/parts/queues.h"
+#include "store/redis/protocol.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define SHARE_MAX       1000000 /* jobs of one queue in one call */
-#define MEMBER_ID       35      /* where the id starts in a ready member */
 #define RESERVED_FIELDS 6
 #define NO_LEG          SIZE_MAX
 
@@ -232,8 +232,7 @@ static bool read_job(const struct exchange *exchange, const struct leg *leg, con
     if (!job)
         return error_no_memory(err);
     bool read = redis_record_job(record, &exchange->jobs->arena, job);
-    if (member->len != MEMBER_ID + UUID_TEXT_SIZE - 1 ||
-        !uuid_parse(member->str + MEMBER_ID, &job->id))
+    if (member->len != REDIS_READY_WIDTH || !uuid_parse(member->str + REDIS_READY_ID, &job->id))
         job->id = (struct uuid){{0}};
     job->defect = read ? defect_of(job) : DEFECT_UNREADABLE;
     job->executions++;

@@ -6,15 +6,22 @@
 
 #include "base/base.h"
 #include "store/driver.h"
+#include "store/redis/codec/record.h"
 #include "store/redis/net/run.h"
 
 /* enqueue.c */
 bool redis_enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
                    struct enqueued *enqueued_out, struct error *err);
 
-/* The six words that tell a script of a job: scripts/parts/arrival.lua. */
-void redis_enqueue_words(struct redis_command *command, size_t queue_number, const struct job *job,
-                         usec_t now);
+/* How the last job of a command comes, and to which of its queues; zeroes: there is none yet. */
+struct redis_coming {
+    char how[REDIS_HOW_SIZE];
+    size_t queue_number; /* from 1 on */
+};
+
+/* The words that tell a script of a job: scripts/parts/simple.lua. */
+void redis_enqueue_words(struct redis_command *command, struct redis_coming *before,
+                         size_t queue_number, const struct job *job, usec_t now);
 
 /* What the script said when it stored nothing because of a twin; `job` is the one it named. */
 bool redis_enqueue_conflict(const redisReply *answer, const struct job *job, struct error *err);

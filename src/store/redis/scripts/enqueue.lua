@@ -7,17 +7,20 @@
 -- Answers 'ok' and one character for each job: its state, or 'e' (existed) or 'u' (updated); then for each 'e' and 'u' the
 -- state and the id of the job that is there. Or 'conflict', the number of the job, the state and the type of its twin;
 -- or 'late' for a slot.
--- parts: base damage pages sequence simple record place batch standing ending twins elsewhere arrival
+-- parts: base damage pages join sequence simple record place batch standing ending twins elsewhere arrival
 
 local cron, slot, known, horizon = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local arrivals = {}
 
 local function read_arrivals()
-    local at = FIRST_JOB
+    local at, how, number = FIRST_JOB, nil, nil
     while ARGV[at] do
-        local how, number = match(ARGV[at], '^(%a+)(%d+)$')
-        local a = {q = queues[tonumber(number)], how = how, id = ARGV[at + 1], body = ARGV[at + 2], payload = '', expires = '0'}
-        at = at + 3
+        if #ARGV[at] ~= :REDIS_ID_WIDTH then
+            how, number = match(ARGV[at], '^(%a+)(%d+)$')
+            at = at + 1
+        end
+        local a = {q = queues[tonumber(number)], how = how, id = ARGV[at], body = ARGV[at + 1], payload = '', expires = '0'}
+        at = at + 2
         if match(how, '^[PT]') then
             a.payload = ARGV[at]
             at = at + 1

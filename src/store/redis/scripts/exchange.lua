@@ -9,7 +9,7 @@
 -- that are wanted.
 -- Answers verdicts, is_full, limited_until, the member to go on behind when not all of the queue was
 -- looked at, the jobs' ready members, and their records.
--- parts: base damage record pages place batch standing ending twins leaving elsewhere sequence arrival settle expiry reclaim limits page_order reserve
+-- parts: few base damage record pages join place batch standing ending twins leaving elsewhere sequence arrival settle expiry reclaim limits page_order reserve
 
 local RECLAIM_MOST = 1000
 

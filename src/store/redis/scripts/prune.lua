@@ -4,7 +4,7 @@
 -- KEYS: base and state of the queue. ARGV: now, moments at or before which done and cancelled jobs and dead jobs
 -- are past their time, how many done and cancelled ones are kept of each ('' is all), how many at
 -- most may go. Answers how many went.
--- parts: base damage record pages place batch standing ending twins elsewhere sequence arrival
+-- parts: base damage record pages join place batch standing ending twins elsewhere sequence arrival
 
 local q = queue_of(KEYS[1])
 local now, done_before, dead_before = ARGV[1], ARGV[2], ARGV[3]

@@ -2,7 +2,7 @@
 -- Ended jobs go, and the records of their idempotency keys with them.
 --
 -- KEYS: base and state of the queue. ARGV: ids. Answers a verdict for each.
--- parts: base damage record pages place batch standing ending twins elsewhere sequence arrival
+-- parts: base damage record pages join place batch standing ending twins elsewhere sequence arrival
 
 local q = queue_of(KEYS[1])
 local answers = {}

@@ -106,10 +106,10 @@ local function add_job(q, j, a, running, now)
     end
     call('ZADD', q.ids, 0, j.id)
     place_arrival(q, j, now)
-    if pages.is_time(tonumber(j.seq) - 1, 1) then
-        pages.join(q, 'ids', j.id)
+    if join_is_due(tonumber(j.seq) - 1, 1) then
+        join(q.ids, :REDIS_ID_WIDTH, j.id)
         if j.state == READY then
-            pages.join(q, 'ready', member_of(j))
+            join(q.ready, :REDIS_READY_WIDTH, member_of(j))
         end
     end
     if j.key ~= '' then

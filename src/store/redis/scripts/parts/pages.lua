@@ -9,7 +9,7 @@
 
 -- Of functions as well: a script can have no more than 200 names. A page of `ready` fills a block of 1 KiB, one of
 -- `ids` half of that.
-local pages = {SIZE = 14, WIDTH = {ready = 71, ids = 36}}
+local pages = {SIZE = :REDIS_PAGE, WIDTH = {ready = :REDIS_READY_WIDTH, ids = :REDIS_ID_WIDTH}}
 
 -- Adds its members to a list.
 function pages.split(page, width, members)
@@ -73,23 +73,6 @@ function pages.add(q, name, members)
     end
     each_2000('ZADD', q[name .. '_pages'], whole)
     pages.put(q, name, rest)
-end
-
--- Whether it is time to join, after so many new numbers from this one on.
-function pages.is_time(seq, count)
-    return (seq + count) % pages.SIZE < count
-end
-
--- Members of the set between the last page and this one become a page when as many again have come after them.
-function pages.join(q, name, member)
-    local page = pages.before(q, name, member)
-    local low = page and '(' .. sub(page, -pages.WIDTH[name]) or '-'
-    local members = call('ZRANGEBYLEX', q[name], low, '(' .. member, 'LIMIT', 0, 2 * pages.SIZE)
-    local text = table.concat(members, '', 1, math.min(pages.SIZE, #members))
-    if #members == 2 * pages.SIZE and #text == pages.SIZE * pages.WIDTH[name] then
-        call('ZADD', q[name .. '_pages'], 0, text)
-        call('ZREM', q[name], unpack(members, 1, pages.SIZE))
-    end
 end
 
 -- Takes a page apart.

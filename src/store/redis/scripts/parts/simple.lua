@@ -1,8 +1,8 @@
 -- Jobs without keys have nothing to look at but their ids. If none of them is stored yet all are, in few commands, and
 -- the script ends here: to define what comes after this takes longer than to store a job.
 --
--- Each job has these words in ARGV: how it comes (arrival.lua) with the number of its queue, id, body; then its payload when
--- that is outside, and the end of its idempotency record when it has keys.
+-- Each job has these words in ARGV: how it comes (arrival.lua) with the number of its queue, unless both are as of the job
+-- before it; id, body; then its payload when that is outside, and the end of its idempotency record when it has keys.
 
 local FIRST_JOB = 7
 
@@ -13,26 +13,25 @@ for i = 1, #KEYS, 2 do
     queues[#queues + 1] = queue_of(KEYS[i])
 end
 
--- The jobs of each queue: their ids, and where in ARGV each begins. False when there are some with keys.
+-- The jobs of each queue: their ids, the mode of each, and where in ARGV it begins. False when there are some with keys.
 local function simple_read()
-    local at, n, head, q, words = FIRST_JOB, 0, nil, nil, ARGV
+    local at, n, mode, step, q, words = FIRST_JOB, 0, nil, nil, nil, ARGV
     for _, queue in ipairs(queues) do
-        queue.ids_new, queue.starts = {}, {}
+        queue.ids_new, queue.modes, queue.starts = {}, {}, {}
     end
     while words[at] do
-        if words[at] ~= head then
+        if #words[at] ~= :REDIS_ID_WIDTH then
             local number
-            head = words[at]
-            number = match(head, '^%as(%d+)$')
+            mode, number = match(words[at], '^(%a)s(%d+)$')
             if not number then
                 return false
             end
-            q = queues[tonumber(number)]
-            n = #q.starts
+            q, mode, step = queues[tonumber(number)], mode .. ' ', find(mode, '[PT]') and 3 or 2
+            n, at = #q.starts, at + 1
         end
         n = n + 1
-        q.ids_new[n], q.starts[n] = words[at + 1], at
-        at = at + (find(head, '^[PT]') and 4 or 3)
+        q.ids_new[n], q.modes[n], q.starts[n] = words[at], mode, at
+        at = at + step
     end
     return true
 end
@@ -71,16 +70,12 @@ end
 local function simple_prepare(q)
     local ids, words, records, payloads, ready, scheduled, states = q.ids_new, ARGV, {}, {}, {}, {}, {}
     local seq = #ids > 0 and take_seq(q, #ids)
-    local how, mode, head, digits, priority, due, zeros -- as of the job before
-    q.joins = seq and #ids < pages.SIZE and pages.is_time(seq, #ids)
+    local head, digits, priority, due, zeros -- as of the job before
+    q.joins = seq and #ids < pages.SIZE and join_is_due(seq, #ids)
     for i, id in ipairs(ids) do
         local at = q.starts[i]
-        local body, number = words[at + 2], format('%d', seq + i)
-        if words[at] ~= how then
-            how = words[at]
-            mode = sub(how, 1, 1) .. ' '
-        end
-        if #number ~= digits or sub(body, 1, #head) ~= head then
+        local mode, body, number = q.modes[i], words[at + 1], format('%d', seq + i)
+        if #number ~= digits or find(body, head, 1, true) ~= 1 then
             priority, due = match(body, '^(%d) (%d+) ')
             head, digits = priority .. ' ' .. due .. ' ', #number
             due, zeros = moment(due), pad('', 16 - digits)
@@ -88,7 +83,7 @@ local function simple_prepare(q)
         records[2 * i - 1], records[2 * i] = id, mode .. number .. ' ' .. body
         if mode == 'P ' or mode == 'T ' then
             local n = #payloads
-            payloads[n + 1], payloads[n + 2] = id, words[at + 3]
+            payloads[n + 1], payloads[n + 2] = id, words[at + 2]
         end
         if due > now then
             local n = #scheduled
@@ -112,9 +107,9 @@ local function simple_write()
         pages.add(q, 'ready', q.ready_new)
         each_2000('ZADD', q.scheduled, q.scheduled_new)
         if q.joins then
-            pages.join(q, 'ids', q.ids_new[#q.ids_new])
+            join(q.ids, :REDIS_ID_WIDTH, q.ids_new[#q.ids_new])
             if q.ready_new[1] then
-                pages.join(q, 'ready', q.ready_new[#q.ready_new])
+                join(q.ready, :REDIS_READY_WIDTH, q.ready_new[#q.ready_new])
             end
         end
     end

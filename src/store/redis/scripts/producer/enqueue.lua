@@ -4,7 +4,7 @@
 -- KEYS: PREFIX:{QUEUE}: and PREFIX:{QUEUE}:state. ARGV: names and values. Answers id, state, and 'new', 'existed' or
 -- 'updated'. The checks, their order and their words are those of job_validate() in src/job/job.c and of
 -- taskharbor.enqueue() in PostgreSQL; tests/contract/test_doors.c holds them to each other.
--- parts: base damage record pages place batch standing ending twins elsewhere sequence arrival json
+-- parts: base damage record pages join place batch standing ending twins elsewhere sequence arrival json
 
 local LAYOUT = 3 -- that this script writes, as NEWEST in src/store/redis/schema.c
 local INSIDE = 1024 -- longer payloads have a hash of their own

@@ -1,0 +1,18 @@
+/*
+ * protocol.h - numbers by which the driver and the scripts understand each other. Lua knows them by
+ * these names: scripts/embed-lua.
+ */
+#ifndef REDIS_PROTOCOL_H
+#define REDIS_PROTOCOL_H
+
+/* Widths in the members of sorted sets: scripts/parts/place.lua. */
+#define REDIS_ID_WIDTH    36 /* an id as text */
+#define REDIS_READY_WIDTH 71 /* a member of `ready` */
+#define REDIS_READY_ID    35 /* where its id begins */
+
+/* Neighbours in one record (scripts/parts/pages.lua), and after how many new jobs those that came
+ * one by one get such records. */
+#define REDIS_PAGE      14
+#define REDIS_PAGE_SPAN (4 * REDIS_PAGE)
+
+#endif
