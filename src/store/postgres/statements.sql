@@ -46,9 +46,9 @@ SELECT 'taskharbor_' || 'queue'::regclass::oid
 -- The path of a job -------------------------------------------------------------------------
 
 -- name: enqueue_plain
-SELECT n, state_ FROM enqueue_plain($1::bigint, $2::text[], $3::uuid[], $4::int[], $5::text[],
-    $6::int[], $7::int[], $8::bigint[], $9::bigint[], $10::int[], $11::int[], $12::int[], $13::int[],
-    $14::bytea[])
+SELECT n, state_ FROM enqueue_plain($1::bigint, $2::boolean, $3::text[], $4::int[], $5::uuid[],
+    $6::text[], $7::bytea[], $8::int[], $9::int[], $10::int[], $11::int[], $12::int[], $13::int[],
+    $14::bigint[], $15::bigint[])
 -- name: enqueue_items
 SELECT id, state, existed, updated FROM enqueue_items($1::json, $2::bigint)
 -- name: enqueue_checked

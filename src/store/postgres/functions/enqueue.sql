@@ -206,30 +206,52 @@ BEGIN
     END LOOP;
 END $$;
 
--- Jobs without key or idempotency key, set-wise: most of them. One whose id is there already makes this go
--- one by one: to look for it costs each job a fifth more. Answers only those that existed.
-CREATE FUNCTION enqueue_plain(now_ bigint, queues text[], ids uuid[], queue_at int[], types text[],
-    encodings int[], priorities int[], run_ats bigint[], timeouts bigint[], max_attempts_ int[],
-    max_stalls_ int[], attempts_ int[], stalls_ int[], payloads bytea[])
+-- ---- plain ones ----
+
+-- Jobs without key or idempotency key, set-wise: most of them. Of what all of them have as usual (one queue, no
+-- run_at, the default priority) there is no array, and no element where a single one has it. `known`: their
+-- ids may be there already. To look for those costs each job a fifth more, so it is left out otherwise, and if
+-- one is there after all it begins anew. Answers only those that existed.
+CREATE FUNCTION enqueue_plain(now_ bigint, known boolean, queues text[], queue_at int[], ids uuid[],
+    types text[], payloads bytea[], encodings int[], priorities int[], max_attempts_ int[],
+    max_stalls_ int[], attempts_ int[], stalls_ int[], run_ats bigint[], timeouts bigint[])
 RETURNS TABLE (n int, state_ smallint) LANGUAGE plpgsql AS $$
 DECLARE
     queue_ids int[];
-    spec job_spec;
-    stored enqueued;
+    fresh uuid[];
 BEGIN
     FOR i IN 1..cardinality(queues) LOOP
         queue_ids[i] := queue_make(queues[i]);
     END LOOP;
+    IF NOT known AND cardinality(queues) = 1 AND run_ats IS NULL THEN
+        BEGIN
+            WITH added AS (
+                INSERT INTO job (id, queue_id, type, encoding, priority, due, timeout, max_attempts,
+                    max_stalls, attempts, stalls, executions, created_at, payload)
+                SELECT ids[i], queue_ids[1], types[i], coalesce(encodings[i], :JOB_JSON),
+                    coalesce(priorities[i], :JOB_PRIORITY_DEFAULT), now_, timeouts[i],
+                    max_attempts_[i], max_stalls_[i], coalesce(attempts_[i], 0),
+                    coalesce(stalls_[i], 0), 0, now_, payloads[i]
+                FROM generate_series(1, cardinality(ids)) i
+                RETURNING job.seq, job.priority, job.attempts > 0 OR job.stalls > 0 AS traces
+            )
+            INSERT INTO ready (queue_id, priority, due, seq, keyed, traces)
+            SELECT queue_ids[1], a.priority, now_, a.seq, false, a.traces FROM added a;
+            INSERT INTO counted (queue_id, ready) VALUES (queue_ids[1], cardinality(ids));
+            RETURN;
+        EXCEPTION WHEN unique_violation THEN
+        END;
+    END IF;
     WITH added AS (
         INSERT INTO job (id, queue_id, type, encoding, priority, due, run_at, timeout, max_attempts,
             max_stalls, attempts, stalls, executions, created_at, payload)
-        SELECT g.id, queue_ids[g.at], g.type, g.encoding, g.priority, coalesce(g.run_at, now_),
-            g.run_at, g.timeout, g.max_attempts, g.max_stalls, g.attempts, g.stalls, 0, now_,
-            g.payload
-        FROM unnest(ids, queue_at, types, encodings, priorities, run_ats, timeouts, max_attempts_,
-            max_stalls_, attempts_, stalls_, payloads) g (id, at, type, encoding, priority, run_at,
-            timeout, max_attempts, max_stalls, attempts, stalls, payload)
-        RETURNING job.seq, job.queue_id, job.priority, job.due,
+        SELECT ids[i], queue_ids[coalesce(queue_at[i], 1)], types[i],
+            coalesce(encodings[i], :JOB_JSON), coalesce(priorities[i], :JOB_PRIORITY_DEFAULT),
+            coalesce(run_ats[i], now_), run_ats[i], timeouts[i], max_attempts_[i], max_stalls_[i],
+            coalesce(attempts_[i], 0), coalesce(stalls_[i], 0), 0, now_, payloads[i]
+        FROM generate_series(1, cardinality(ids)) i
+        ON CONFLICT (id) DO NOTHING
+        RETURNING job.seq, job.id, job.queue_id, job.priority, job.due,
             job.attempts > 0 OR job.stalls > 0 AS traces
     ), placed AS (
         INSERT INTO ready (queue_id, priority, due, seq, keyed, traces)
@@ -237,25 +259,26 @@ BEGIN
     ), postponed AS (
         INSERT INTO waiting (state, due, seq, queue_id)
         SELECT :JOB_SCHEDULED, a.due, a.seq, a.queue_id FROM added a WHERE a.due > now_
+    ), numbers AS (
+        INSERT INTO counted (queue_id, scheduled, ready)
+        SELECT a.queue_id, count(*) FILTER (WHERE a.due > now_),
+            count(*) FILTER (WHERE a.due <= now_)
+        FROM added a GROUP BY a.queue_id
     )
-    INSERT INTO counted (queue_id, scheduled, ready)
-    SELECT a.queue_id, count(*) FILTER (WHERE a.due > now_), count(*) FILTER (WHERE a.due <= now_)
-    FROM added a GROUP BY a.queue_id;
-EXCEPTION WHEN unique_violation THEN
-    n := 0;
-    FOR spec IN SELECT g.id, queues[g.at], g.type, g.encoding, g.priority, g.run_at, g.timeout,
-            g.max_attempts, g.max_stalls, g.attempts, g.stalls, NULL, NULL, NULL, NULL, g.payload
-        FROM unnest(ids, queue_at, types, encodings, priorities, run_ats, timeouts, max_attempts_,
-            max_stalls_, attempts_, stalls_, payloads) g (id, at, type, encoding, priority, run_at,
-            timeout, max_attempts, max_stalls, attempts, stalls, payload)
-    LOOP
-        n := n + 1;
-        stored := enqueue_one(spec, now_);
-        IF stored.existed THEN
-            state_ := stored.state;
-            RETURN NEXT;
-        END IF;
-    END LOOP;
+    SELECT array_agg(a.id) INTO fresh FROM added a;
+    IF cardinality(fresh) = cardinality(ids) THEN
+        RETURN;
+    END IF;
+    -- Place 0 stands for the row that was added: the first one of that id is it.
+    RETURN QUERY SELECT g.place,
+        coalesce((SELECT v.state FROM job_view v WHERE v.id = g.id), :JOB_DONE::smallint)
+    FROM (
+        SELECT u.id, u.place::int, row_number() OVER same_id > 2
+            OR min(u.place) OVER same_id > 0 AS existed
+        FROM (SELECT * FROM unnest(ids) WITH ORDINALITY
+            UNION ALL SELECT f, 0 FROM unnest(fresh) f) u (id, place)
+        WINDOW same_id AS (PARTITION BY u.id ORDER BY u.place)) g
+    WHERE g.place > 0 AND g.existed;
 END $$;
 
 -- ---- by the clock ----

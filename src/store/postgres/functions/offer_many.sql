@@ -112,9 +112,9 @@ BEGIN
         FROM (SELECT j.*, q.at::int AS queue_at FROM unnest(specs) WITH ORDINALITY j
                 JOIN unnest(queues) WITH ORDINALITY q (name, at) ON q.name = j.queue
             ORDER BY j.ordinality) s) a
-        CROSS JOIN LATERAL enqueue_plain(now_, queues, a.ids, a.queue_at, a.types, a.encodings,
-            a.priorities, a.run_ats, a.timeouts, a.max_attempts, a.max_stalls, a.attempts, a.stalls,
-            a.payloads) e;
+        CROSS JOIN LATERAL enqueue_plain(now_, true, queues, a.queue_at, a.ids, a.types,
+            a.payloads, a.encodings, a.priorities, a.max_attempts, a.max_stalls, a.attempts, a.stalls,
+            a.run_ats, a.timeouts) e;
     RETURN QUERY SELECT j.id, coalesce(e.state, state_when_due(coalesce(j.run_at, now_), now_)),
         e.n IS NOT NULL, false, NULL::text
     FROM unnest(specs) WITH ORDINALITY j LEFT JOIN unnest(existing, states) e (n, state)

@@ -11,6 +11,10 @@
 #include "store/postgres/ops/ops.h"
 #include "store/postgres/ops/queue_names.h"
 
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
 /* ---- one by one ---- */
 
 static bool enqueue_items(struct postgres *postgres, const struct job *jobs, size_t count,
@@ -43,60 +47,88 @@ static bool enqueue_items(struct postgres *postgres, const struct job *jobs, siz
 
 /* ---- as arrays ---- */
 
-static bool bind_queues(struct pg_statement *call, const struct job *jobs, size_t count,
-                        int *numbers, struct error *err)
-{
-    CLEANUP(pg_queue_names_done) struct pg_queue_names names = {0};
+/* A number that most jobs have as usual, and where it is in a job: an int, or a usec_t for int8. */
+struct column {
+    size_t member;
+    enum array_type type;
+    int usual;
+};
 
-    for (size_t i = 0; i < count; i++) {
-        numbers[i] = pg_queue_names_add(&names, jobs[i].queue);
-        if (numbers[i] == 0)
-            return error_no_memory(err);
+/* In the order of the parameters. */
+static const struct column columns[] = {
+    {offsetof(struct job, encoding), ARRAY_INT4, JOB_JSON},
+    {offsetof(struct job, priority), ARRAY_INT4, JOB_PRIORITY_DEFAULT},
+    {offsetof(struct job, max_attempts), ARRAY_INT4, 0},
+    {offsetof(struct job, max_stalls), ARRAY_INT4, 0},
+    {offsetof(struct job, attempts), ARRAY_INT4, 0},
+    {offsetof(struct job, stalls), ARRAY_INT4, 0},
+    {offsetof(struct job, run_at), ARRAY_INT8, 0},
+    {offsetof(struct job, timeout), ARRAY_INT8, 0},
+};
+
+static_assert(sizeof(enum job_encoding) == sizeof(int), "it is read as one");
+
+static int64_t number_of(const struct job *job, const struct column *column)
+{
+    const char *place = (const char *)job + column->member;
+    usec_t wide;
+    int narrow;
+
+    if (column->type == ARRAY_INT8) {
+        memcpy(&wide, place, sizeof wide);
+        return wide;
     }
-    pg_queue_names_bind(&names, call);
+    memcpy(&narrow, place, sizeof narrow);
+    return narrow;
+}
+
+static bool are_usual(const struct job *jobs, size_t count, const struct column *column)
+{
+    for (size_t i = 0; i < count; i++)
+        if (number_of(&jobs[i], column) != column->usual)
+            return false;
     return true;
 }
 
-static void bind_what_it_is(struct pg_statement *call, const struct job *jobs, size_t count,
-                            const int *numbers)
+/* What is as usual is left out: the element, and with none left the whole array. */
+static void bind_column(struct pg_statement *call, const struct job *jobs, size_t count,
+                        const struct column *column)
 {
-    pg_statement_array(call, ARRAY_UUID);
-    for (size_t i = 0; i < count; i++)
-        pg_element_uuid(call, &jobs[i].id);
-    pg_statement_array(call, ARRAY_INT4);
-    for (size_t i = 0; i < count; i++)
-        pg_element_int4(call, numbers[i]);
-    pg_statement_array(call, ARRAY_TEXT);
-    for (size_t i = 0; i < count; i++)
-        pg_element_text(call, jobs[i].type);
-    pg_statement_array(call, ARRAY_INT4);
-    for (size_t i = 0; i < count; i++)
-        pg_element_int4(call, (int)jobs[i].encoding);
-    pg_statement_array(call, ARRAY_INT4);
-    for (size_t i = 0; i < count; i++)
-        pg_element_int4(call, jobs[i].priority);
+    if (are_usual(jobs, count, column)) {
+        pg_statement_null(call);
+        return;
+    }
+    pg_statement_array(call, column->type);
+    for (size_t i = 0; i < count; i++) {
+        const int64_t number = number_of(&jobs[i], column);
+
+        if (number == column->usual)
+            pg_element_null(call);
+        else if (column->type == ARRAY_INT8)
+            pg_element_int(call, number);
+        else
+            pg_element_int4(call, (int)number);
+    }
 }
 
-static void bind_limits(struct pg_statement *call, const struct job *jobs, size_t count)
+/* The queues by name, and of each job the number of its own unless there is but one. */
+static bool bind_queues(struct pg_statement *call, const struct job *jobs, size_t count,
+                        struct error *err)
 {
-    pg_statement_array(call, ARRAY_INT8);
+    CLEANUP(pg_queue_names_done) struct pg_queue_names names = {0};
+
     for (size_t i = 0; i < count; i++)
-        pg_element_int_or_null(call, jobs[i].run_at);
-    pg_statement_array(call, ARRAY_INT8);
-    for (size_t i = 0; i < count; i++)
-        pg_element_int_or_null(call, jobs[i].timeout);
+        if (pg_queue_names_add(&names, jobs[i].queue) == 0)
+            return error_no_memory(err);
+    pg_queue_names_bind(&names, call);
+    if (names.count == 1) {
+        pg_statement_null(call);
+        return true;
+    }
     pg_statement_array(call, ARRAY_INT4);
     for (size_t i = 0; i < count; i++)
-        pg_element_int4_or_null(call, jobs[i].max_attempts);
-    pg_statement_array(call, ARRAY_INT4);
-    for (size_t i = 0; i < count; i++)
-        pg_element_int4_or_null(call, jobs[i].max_stalls);
-    pg_statement_array(call, ARRAY_INT4);
-    for (size_t i = 0; i < count; i++)
-        pg_element_int4(call, jobs[i].attempts);
-    pg_statement_array(call, ARRAY_INT4);
-    for (size_t i = 0; i < count; i++)
-        pg_element_int4(call, jobs[i].stalls);
+        pg_element_int4(call, pg_queue_names_add(&names, jobs[i].queue));
+    return true;
 }
 
 /* No bytes are bytes too: without an address they would be NULL, which the table refuses. */
@@ -112,16 +144,26 @@ static void bind_payloads(struct pg_statement *call, const struct job *jobs, siz
 static bool bind_jobs(struct pg_statement *call, const struct job *jobs, size_t count,
                       struct error *err)
 {
-    AUTO_FREE int *numbers = calloc(count, sizeof *numbers);
-
-    if (!numbers)
-        return error_no_memory(err);
-    if (!bind_queues(call, jobs, count, numbers, err))
+    if (!bind_queues(call, jobs, count, err))
         return false;
-    bind_what_it_is(call, jobs, count, numbers);
-    bind_limits(call, jobs, count);
+    pg_statement_array(call, ARRAY_UUID);
+    for (size_t i = 0; i < count; i++)
+        pg_element_uuid(call, &jobs[i].id);
+    pg_statement_array(call, ARRAY_TEXT);
+    for (size_t i = 0; i < count; i++)
+        pg_element_text(call, jobs[i].type);
     bind_payloads(call, jobs, count);
+    for (size_t i = 0; i < COUNT_OF(columns); i++)
+        bind_column(call, jobs, count, &columns[i]);
     return true;
+}
+
+static bool any_id_is_given(const struct job *jobs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (jobs[i].id_is_given)
+            return true;
+    return false;
 }
 
 static bool any_is_due_soon(const struct job *jobs, size_t count, usec_t now)
@@ -142,6 +184,7 @@ static bool enqueue_plain(struct postgres *postgres, const struct job *jobs, siz
     call.writes = true;
     call.rings = any_is_due_soon(jobs, count, now);
     pg_statement_int(&call, now);
+    pg_statement_bool(&call, any_id_is_given(jobs, count));
     if (!bind_jobs(&call, jobs, count, err) || !pg_statement_run(&call, &answer, err))
         return false;
     for (size_t i = 0; i < count; i++)
