@@ -205,10 +205,18 @@ void overrun_note_stopped(struct overrun *overrun, const struct seat *seat)
             (struct overrun_watch){.reason = STOP_FROZEN, .hold = hold_of(seat), .is_killed = true};
 }
 
+/* A mark that names what never was a run was overwritten by the run that the worker is in: it is
+ * not killed for another one. */
+static bool is_for_a_run(const struct seat *seat, const struct overrun_watch *watch)
+{
+    return watch->reason == STOP_FROZEN || hold_equal(watch->hold, HOLD_NONE) ||
+           lease_table_was_handed(seat->pool->leases, watch->hold);
+}
+
 struct worker_end overrun_end_of(const struct overrun *overrun, const struct seat *seat, int status)
 {
     const struct overrun_watch *watch = watch_of(overrun, seat);
-    const bool was_killed = overrun_did_kill(watch, status);
+    const bool was_killed = overrun_did_kill(watch, status) && is_for_a_run(seat, watch);
     const bool works = seat->role == ROLE_WORKER;
 
     return (struct worker_end){

@@ -313,6 +313,14 @@ unsigned lease_table_flags(const struct lease_table *table, struct hold hold)
     return flags >> 32 == hold.generation ? (unsigned)flags & LEASE_FLAGS : 0;
 }
 
+bool lease_table_was_handed(const struct lease_table *table, struct hold hold)
+{
+    assert(table->secrets);
+    if (hold.entry >= table->capacity || hold.generation == 0)
+        return false;
+    return hold.generation <= atomic_load(&table->secrets[hold.entry].flags) >> 32;
+}
+
 /* ---- workers ---- */
 
 bool lease_table_start(struct lease_table *table, struct hold hold, uint32_t worker)

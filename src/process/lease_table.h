@@ -101,6 +101,10 @@ void lease_table_mend(struct lease_table *table, struct hold hold, uint32_t work
 void lease_table_free(struct lease_table *table, struct hold hold);
 unsigned lease_table_flags(const struct lease_table *table, struct hold hold);
 
+/* Whether it is, or once was, a use of an entry: a worker that overwrote its memory may name
+ * anything. */
+bool lease_table_was_handed(const struct lease_table *table, struct hold hold);
+
 /* ---- workers ---- */
 
 /* False when it was taken back: drop the job. `worker` is the worker's serial. */

@@ -610,6 +610,21 @@ END_TEST
 
 /* ---- wild writes ---- */
 
+START_TEST(what_was_handed_is_told_from_what_never_was)
+{
+    const struct hold first = hold_in(HOLD_FREE);
+    const struct hold next = hand(1);
+
+    ck_assert_uint_eq(next.entry, first.entry);
+    ck_assert(lease_table_was_handed(table, first));
+    ck_assert(lease_table_was_handed(table, next));
+    ck_assert(!lease_table_was_handed(table, (struct hold){next.entry, next.generation + 1}));
+    ck_assert(!lease_table_was_handed(table, (struct hold){next.entry, 0}));
+    ck_assert(!lease_table_was_handed(table, (struct hold){CAPACITY, 1}));
+    ck_assert(!lease_table_was_handed(table, HOLD_NONE));
+}
+END_TEST
+
 static const int wild[] = {0xff, 0x7f, 0x21, 0x00};
 
 static void overwrite(int byte)
@@ -685,6 +700,7 @@ Suite *lease_table_suite(void)
     tcase_add_checked_fixture(restricting, setup, teardown);
     tcase_add_test(restricting, a_worker_can_write_words_and_read_stops_and_reach_nothing_else);
     tcase_add_test(restricting, a_worker_does_its_work_in_a_restricted_table);
+    tcase_add_test(restricting, what_was_handed_is_told_from_what_never_was);
     tcase_add_loop_test(restricting,
                         words_that_were_overwritten_hide_who_runs_what_and_nothing_else, 0,
                         COUNT_OF(wild));
