@@ -133,7 +133,7 @@ class Outages(StoreCase):
         self.assertEqual(pool.events("process_exited"), [])
 
     def test_a_run_whose_lease_cannot_be_confirmed_is_stopped_before_it_ends(self):
-        pool = self.brisk_pool()
+        pool = self.brisk_pool(lease="6s")  # a third of it is for whoever has to wait for a core
         job_id = self.held_job()
         lock = self.lock_store()
         [(expiry,)] = lock.execute("SELECT expires_at FROM lease")
