@@ -47,7 +47,7 @@ class Drain(Ending):
         pool.signal(signal.SIGTERM)
         pool.wait_event("pool_draining")
         late = self.enqueue("held")
-        wait_for(lambda: self.sql("SELECT max(expires_at) > ? FROM lease", before + 2 * 10**6)
+        wait_for(lambda: self.sql("SELECT max(expires_at) > ? FROM lease", before + 4 * 10**6)
                  == [(1,)], "a lease that outlives the first one")
         self.open_gate()
         self.assert_gone(pool)

@@ -149,7 +149,7 @@ class Outages(StoreCase):
         self.assert_no_overlaps()
 
     def test_a_job_that_was_asked_for_in_vain_until_its_lease_would_be_over_is_not_stalled(self):
-        pool = self.brisk_pool(num_workers=1)
+        pool = self.brisk_pool(num_workers=1, lease="1s")
         pool.signal(signal.SIGTSTP)
         pool.wait_event("pool_paused")
         job_id = self.enqueue("held")
@@ -159,7 +159,7 @@ class Outages(StoreCase):
         pool.wait_event("pool_resumed")
         dispatcher = pool.pid_of("dispatcher")
         wait_for(lambda: waits_for_lock(dispatcher), "the dispatcher to ask for the job")
-        over = time.monotonic() + 1  # BRISK's lease
+        over = time.monotonic() + 1
         wait_for(lambda: time.monotonic() > over, "the end of the lease that it asked for")
         lock.rollback()
         job = self.wait_state(job_id, "done")
