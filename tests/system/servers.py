@@ -45,15 +45,32 @@ def servers_folder():
         shutil.rmtree(folder, ignore_errors=True)
 
 
+claims = []  # of ports: kept until this process ends
+
+
+def claim_port(port):
+    """Nobody else who asks here gets it. A name of the kernel's, which goes with the process."""
+    claim = socket.socket(socket.AF_UNIX)
+    try:
+        claim.bind(f"\0taskharbor-test-port-{port}")
+    except OSError:
+        claim.close()
+        return False
+    claims.append(claim)
+    return True
+
+
 def free_port():
-    """Below those that the kernel gives to connections, one of which could have taken it before a server does."""
+    """Below those that the kernel gives to connections, one of which could have taken it before a server does. Servers
+    of other tests are kept away as well: it may be long until the one that it is for has started."""
     with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
         connections_from = int(file.read().split()[0])
     while True:
         port = random.randrange(FIRST_PORT, connections_from)
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", port))
-            return port
+            if claim_port(port):
+                return port
 
 
 def is_listening(port):
