@@ -6,8 +6,10 @@ import pathlib
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
+import threading
 import unittest
 
 from daemon import DaemonCase, wait_for
@@ -403,6 +405,14 @@ class Failover(RedisCase):
             self.assertIn("sentinel", refused.err)
             self.assertNotIn("s3rvers", refused.err)
 
+    def wait_for_a_slow_one(self, sentinel):
+        """There is no other to ask, so it has all the time that there is."""
+        sentinel.process.send_signal(signal.SIGSTOP)
+        wake = threading.Timer(1, sentinel.process.send_signal, [signal.SIGCONT])
+        wake.start()
+        self.ok("stats")
+        wake.join()
+
     def test_a_pool_follows_the_sentinel_to_the_new_master(self):
         replica = self.run_replica()
         sentinel = self.run_server(Sentinel(self.place("sentinel"), self.server, "s3ntinels"))
@@ -413,6 +423,7 @@ class Failover(RedisCase):
         self.backend = url + "?sentinel_password=s3ntinels"
         pool = self.start_pool(HANDLERS)
         self.run_job("work")
+        self.wait_for_a_slow_one(sentinel)
         self.server.kill()
         wait_for(lambda: str(replica.port) in sentinel.cli("SENTINEL", "get-master-addr-by-name", "jobs"),
                  "the failover")

@@ -15,23 +15,23 @@
 /* A sentinel that does not answer must not use up the time of those after it. */
 #define SENTINEL_PATIENCE (500 * USEC_PER_MSEC)
 
-static usec_t soon(const struct redis *redis)
+static usec_t until(const struct redis *redis, bool is_last)
 {
     usec_t end = clock_boot() + SENTINEL_PATIENCE;
 
-    return end < redis->deadline ? end : redis->deadline;
+    return end < redis->deadline && !is_last ? end : redis->deadline;
 }
 
 /* Sentinels have users of their own: the server's password is never shown to them. */
-static bool open_sentinel(struct redis *redis, struct redis_host sentinel, struct redis_link *link,
-                          struct error *err)
+static bool open_sentinel(struct redis *redis, struct redis_host sentinel, bool is_last,
+                          struct redis_link *link, struct error *err)
 {
     const struct redis_address login = {.user = redis->address.sentinel_user,
                                         .password = redis->address.sentinel_password,
                                         .tls = redis->address.tls,
                                         .caller = redis->address.caller};
 
-    return redis_link_open(link, sentinel, &login, soon(redis), err) ||
+    return redis_link_open(link, sentinel, &login, until(redis, is_last), err) ||
            error_prefix(err, "sentinel");
 }
 
@@ -46,7 +46,7 @@ static bool refuse(struct redis_host sentinel, const char *reply, struct error *
     return error_prefix(err, "redis: the sentinel %s:%d", sentinel.name, sentinel.port);
 }
 
-static bool ask_sentinel(struct redis *redis, struct redis_host sentinel,
+static bool ask_sentinel(struct redis *redis, struct redis_host sentinel, bool is_last,
                          struct redis_host *master_out, struct error *err)
 {
     const char *const words[] = {"SENTINEL", "get-master-addr-by-name", redis->address.master};
@@ -54,10 +54,10 @@ static bool ask_sentinel(struct redis *redis, struct redis_host sentinel,
     REDIS_REPLY reply = NULL;
     int64_t port;
 
-    if (!open_sentinel(redis, sentinel, &link, err))
+    if (!open_sentinel(redis, sentinel, is_last, &link, err))
         return false;
     redis_link_add_words(&link, words, COUNT_OF(words));
-    if (!redis_link_reply(&link, soon(redis), &reply, err))
+    if (!redis_link_reply(&link, until(redis, is_last), &reply, err))
         return error_prefix(err, "sentinel");
     if (reply->type == REDIS_REPLY_ERROR)
         return refuse(sentinel, reply->str, err);
@@ -87,8 +87,9 @@ static bool check_role(struct redis *redis, struct redis_link *link, struct erro
 bool redis_sentinel_open(struct redis *redis, struct redis_link *link, struct error *err)
 {
     for (size_t i = 0; i < redis->address.host_count; i++) {
+        const bool is_last = i + 1 == redis->address.host_count;
         struct redis_host master = {0};
-        if (!ask_sentinel(redis, redis->address.hosts[i], &master, err))
+        if (!ask_sentinel(redis, redis->address.hosts[i], is_last, &master, err))
             continue;
         if (!redis_link_open(link, master, &redis->address, redis->deadline, err))
             continue;
