@@ -271,10 +271,11 @@ class AllStop(SharingCase):
 
     def test_a_drain_waits_for_what_ends_in_time(self):
         pool = self.start_many()
-        jobs = [self.enqueue_way("wait", **{"for": 1}) for _ in range(3)]
-        for job_id in jobs:
-            self.wait_state(job_id, "running")
-        self.assertEqual(pool.stop(), 0, pool.log_text())
+        jobs = self.hold(3, until=self.path("gate"))
+        pool.signal(signal.SIGTERM)
+        pool.wait_event("pool_draining")
+        self.write("gate", "")
+        self.assertEqual(pool.wait(), 0, pool.log_text())
         for job_id in jobs:
             self.assertEqual(self.counts(job_id), ("done", 0, 0))
 

@@ -80,6 +80,11 @@ TCase *pure_case(const char *name)
     return tests;
 }
 
+bool under_valgrind(void)
+{
+    return getenv("TH_VALGRIND");
+}
+
 static void add_folder(SRunner *runner, size_t folder)
 {
     for (size_t i = 0; folders[folder].suites[i]; i++)

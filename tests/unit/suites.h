@@ -12,6 +12,10 @@
  * have one each, which takes longer to make, under the sanitizers, than most tests take. */
 TCase *pure_case(const char *name);
 
+/* Whether scripts/sanitize runs them by valgrind: it keeps the limits and the arguments of a
+ * process to itself, so there is nothing to see of them. */
+bool under_valgrind(void);
+
 /* base */
 Suite *arena_suite(void);
 Suite *backoff_suite(void);

@@ -216,6 +216,8 @@ START_TEST(limits_are_set_and_rounded_up)
 {
     struct spawn spawn = spawn_of(NULL);
 
+    if (under_valgrind())
+        return;
     spawn.limits = (struct spawn_limits){.memory = 256 << 20, .cpu = 1500000, .files = 77};
     ck_assert_str_eq(output_of_shell(&spawn, "ulimit -v; ulimit -t; ulimit -Ht; ulimit -n"),
                      "262144\n2\n3\n77\n");
@@ -227,6 +229,8 @@ START_TEST(a_lower_limit_that_holds_already_stays)
     struct spawn spawn = spawn_of(NULL);
     const struct rlimit low = {50, 50};
 
+    if (under_valgrind())
+        return;
     nobody_become();
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &low), 0);
     spawn.limits.files = 100;
