@@ -136,8 +136,10 @@ void bench_reserve(struct store *store, size_t max, struct job_list *jobs_out)
         bench_die("reserve", &err);
 }
 
-void bench_exchange(struct store *store, const char *pool, size_t max, struct job_list *jobs)
+void bench_exchange(struct store *store, const char *pool, size_t max, size_t results,
+                    struct job_list *jobs)
 {
+    static const struct bytes result = {(const unsigned char *)"{\"ok\":1}", 8};
     struct queue_share share = {.queue = JOB_QUEUE_DEFAULT, .max = max};
     struct reservation wanted = bench_wanted(&share);
     struct settlement *finished = calloc(jobs->count + 1, sizeof *finished);
@@ -148,12 +150,14 @@ void bench_exchange(struct store *store, const char *pool, size_t max, struct jo
 
     wanted.pool = pool;
     for (size_t i = 0; i < jobs->count; i++)
-        finished[i] = (struct settlement){.job = jobs->items[i].id,
-                                          .queue = jobs->items[i].queue,
-                                          .token = jobs->items[i].token,
-                                          .ref = jobs->items[i].ref,
-                                          .kind = SETTLE_ACK,
-                                          .forget = true};
+        finished[i] = (struct settlement){
+            .job = jobs->items[i].id,
+            .queue = jobs->items[i].queue,
+            .token = jobs->items[i].token,
+            .ref = jobs->items[i].ref,
+            .kind = SETTLE_ACK,
+            .result = results > 0 && i % results == 0 ? result : (struct bytes){0},
+            .forget = true};
     if (!store_exchange(store, &list, &wanted, store_now(store), verdicts, &next, &err))
         bench_die("exchange", &err);
     job_list_done(jobs);

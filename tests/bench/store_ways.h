@@ -17,8 +17,10 @@ void bench_fill(struct store *store, struct bench_size size);
 /* Up to `max` of them, of the pool "bench". */
 void bench_reserve(struct store *store, size_t max, struct job_list *jobs_out);
 
-/* One turn of a dispatcher: what it has is done and forgotten, and it gets up to `max` others. */
-void bench_exchange(struct store *store, const char *pool, size_t max, struct job_list *jobs);
+/* One turn of a dispatcher: what it has is done and forgotten, and it gets up to `max` others. One
+ * of so many has a result; 0: none has. */
+void bench_exchange(struct store *store, const char *pool, size_t max, size_t results,
+                    struct job_list *jobs);
 
 struct reservation bench_wanted(const struct queue_share *share);
 

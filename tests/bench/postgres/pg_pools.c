@@ -49,7 +49,7 @@ static void enter(struct member *member, const char *url, size_t number)
     pool.started_at = store_now(member->services);
     if (!store_pool_register(member->services, &pool, pool.started_at, &err))
         bench_die("register", &err);
-    bench_exchange(member->dispatcher, member->name, HELD, &member->jobs);
+    bench_exchange(member->dispatcher, member->name, HELD, 0, &member->jobs);
 }
 
 static void beat(struct member *member, usec_t now)
@@ -100,7 +100,7 @@ static size_t work_until(struct member *member, size_t batch, usec_t end)
     while (clock_boot() < end) {
         serve(member);
         done += member->jobs.count;
-        bench_exchange(member->dispatcher, member->name, batch, &member->jobs);
+        bench_exchange(member->dispatcher, member->name, batch, 0, &member->jobs);
     }
     return done;
 }

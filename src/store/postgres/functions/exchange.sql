@@ -17,16 +17,16 @@
 CREATE FUNCTION find_queues(names text[], over_ bigint, OUT queue_ids int[], OUT overdue boolean[])
 LANGUAGE plpgsql AS $$
 DECLARE
-    unknown text[];
+    q queue;
 BEGIN
-    LOOP
-        SELECT array_agg(found.queue_id ORDER BY u.n),
-            array_agg(found.next_expiry <= over_ ORDER BY u.n),
-            array_agg(u.name) FILTER (WHERE found.queue_id IS NULL)
-        INTO queue_ids, overdue, unknown
-        FROM unnest(names) WITH ORDINALITY u (name, n) LEFT JOIN queue found ON found.name = u.name;
-        EXIT WHEN unknown IS NULL OR NOT EXISTS (SELECT FROM queue_born WHERE name = ANY (unknown));
-        PERFORM queues_enter(unknown);
+    FOR i IN 1..cardinality(names) LOOP
+        SELECT * INTO q FROM queue WHERE name = names[i];
+        IF NOT FOUND AND EXISTS (SELECT FROM queue_born WHERE name = names[i]) THEN
+            PERFORM queues_enter(names);
+            SELECT * INTO q FROM queue WHERE name = names[i];
+        END IF;
+        queue_ids[i] := q.queue_id;
+        overdue[i] := q.next_expiry <= over_;
     END LOOP;
 END $$;
 
@@ -48,6 +48,8 @@ CREATE FUNCTION exchange_lock(pool_ text, queues text[], over_ bigint, some_ref 
     some_batch bytea, some_queue int, shares int[], runnings bigint[], rate_counts bigint[],
     OUT queue_ids int[], OUT alone boolean[])
 LANGUAGE plpgsql AS $$
+DECLARE
+    found_ record;
 BEGIN
     IF pool_ IS NOT NULL THEN
         PERFORM pool_lock(pool_);
@@ -57,7 +59,9 @@ BEGIN
             (SELECT pool FROM lease WHERE queue_id = q.queue_id AND seq = some_ref)))
         FROM queue q WHERE q.name = queues[some_queue];
     END IF;
-    SELECT f.queue_ids, f.overdue INTO queue_ids, alone FROM find_queues(queues, over_) f;
+    found_ := find_queues(queues, over_);
+    queue_ids := found_.queue_ids;
+    alone := found_.overdue;
     FOR i IN 1..coalesce(cardinality(shares), 0) LOOP
         IF runnings[i] > 0 OR rate_counts[i] > 0 THEN
             alone[shares[i]] := true;
@@ -270,6 +274,7 @@ DECLARE
     number int := 0;
     q queue;
     limits allowance;
+    locked record;
     share record;
     got picked;
     taken bigint;
@@ -277,8 +282,10 @@ DECLARE
     leased_ bigint;
     came_back boolean;
 BEGIN
-    SELECT l.queue_ids, l.alone INTO queue_ids, alone FROM exchange_lock(pool_, queues, over_,
-        refs[1], group_batches[1], group_queues[1], shares, runnings, rate_counts) l;
+    locked := exchange_lock(pool_, queues, over_, refs[1], group_batches[1], group_queues[1], shares,
+        runnings, rate_counts);
+    queue_ids := locked.queue_ids;
+    alone := locked.alone;
 
     IF cardinality(refs) > 0 THEN
         SELECT s.vacated, s.others INTO vacated, specs FROM settle_acks(over_, queue_ids,
@@ -313,7 +320,7 @@ BEGIN
 
         taken := 0;
         IF limits.most > 0 THEN
-            SELECT * INTO share FROM pick_share(q.queue_id, i, limits.most, types_, looks[i],
+            share := pick_share(q.queue_id, i, limits.most, types_, looks[i],
                 NOT (has_rung() OR q.queue_id = ANY (reclaimed)), segment_shares,
                 segment_priorities, segment_dues, segment_seqs, segment_ends);
             got := share.all_;

@@ -43,8 +43,12 @@ END $$;
 
 -- One exchange, heartbeat or look at what is held of a pool at a time.
 CREATE FUNCTION pool_lock(pool_ text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    class int := lock_class(:LOCK_POOL);
 BEGIN
-    PERFORM pg_advisory_xact_lock(lock_class(:LOCK_POOL), hashtext(pool_));
+    IF NOT pg_try_advisory_xact_lock(class, hashtext(pool_)) THEN
+        PERFORM pg_advisory_xact_lock(class, hashtext(pool_));
+    END IF;
 END $$;
 
 -- Whoever picks steps over what others have picked and not yet committed, row by row, and that is
