@@ -316,7 +316,11 @@ class RedisCluster:
             node.stop()
 
     def __enter__(self):
-        return self.start()
+        try:
+            return self.start()
+        except BaseException:
+            self.stop()  # those that did start
+            raise
 
     def __exit__(self, *_):
         self.stop()

@@ -21,7 +21,7 @@ class SharingCase(DaemonCase):
 
     def start_many(self, handlers=None, concurrency=10, num_workers=1, **pool):
         return self.start_pool(
-            handlers or {"r": {**PROGRAM, "concurrency": concurrency, "timeout": "50s"},
+            handlers or {"r": {**PROGRAM, "concurrency": concurrency, "timeout": "1h"},
                          "c": {"command": "true"}},
             pool={"num_workers": num_workers, **QUICK, **pool},
             defaults={"retry": {"policy": "fixed", "base_delay": "1h"}})
