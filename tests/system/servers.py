@@ -45,9 +45,6 @@ def servers_folder():
         shutil.rmtree(folder, ignore_errors=True)
 
 
-claims = []  # of ports: kept until this process ends
-
-
 def claim_port(port):
     """Nobody else who asks here gets it. A name of the kernel's, which goes with the process."""
     claim = socket.socket(socket.AF_UNIX)
@@ -56,7 +53,7 @@ def claim_port(port):
     except OSError:
         claim.close()
         return False
-    claims.append(claim)
+    claim.detach()  # kept until this process ends
     return True
 
 
