@@ -44,7 +44,7 @@ def setUpModule():
     folder = unittest.enterModuleContext(servers_folder())
     for kind in (Postgres, Redis):
         servers[kind] = unittest.enterModuleContext(kind(os.path.join(folder, kind.__name__)))
-    for name in ("enqueue", "exchange", "heartbeat"):
+    for name in ("enqueue", "enqueue_one", "exchange", "heartbeat"):
         # So that the first request with it is not the one that is answered with NOSCRIPT.
         servers[Redis].cli("SCRIPT", "LOAD", script_text(name))
 
@@ -103,7 +103,7 @@ class Enqueueing:
         for kind in CUTS:
             for plain in (True, False):
                 with self.subTest(kind, plain=plain):
-                    wait_hit = self.break_at(kind, "enqueue")
+                    wait_hit = self.break_at(kind, "enqueue one" if plain else "enqueue")
                     keys = () if plain else ("--key", kind, "--idempotency-key", kind)
                     ids.append(self.assert_stored_once(self.through("work", *keys), *ids))
                     wait_hit()
@@ -124,7 +124,7 @@ class Enqueueing:
                                  [job["id"] for job in jobs])
 
     def test_an_enqueue_that_nobody_answers_ends_by_its_deadline_and_is_repeated(self):
-        wait_hit = self.break_at(HOLD, "enqueue")
+        wait_hit = self.break_at(HOLD, "enqueue one")
         command = subprocess.Popen([self.program, "--json", "enqueue", "work"], cwd=self.folder,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    env=self.environment_with(self.bad_network, True))
@@ -138,7 +138,7 @@ class Enqueueing:
         self.assertEqual([job["id"] for job in self.jobs()], [json.loads(out)["id"]])
 
     def test_an_enqueue_of_which_nobody_knows_names_the_job_that_may_be_there(self):
-        wait_hit = self.break_at(CUT_AFTER, "enqueue", goes_down=True)
+        wait_hit = self.break_at(CUT_AFTER, "enqueue one", goes_down=True)
         result = self.through("work")
         wait_hit()
         self.assertEqual((result.code, result.out), (69, ""), result)
@@ -291,7 +291,7 @@ class OnPostgres(Everything, NetworkCase):
     server, wire = Postgres, PostgresWire
     bell_word, bell_event = b"LISTEN ", "store_lost"  # it comes by the connection that all else uses
     options = "?sslmode=disable&gssencmode=disable&schema=test_{}"
-    requests = {"enqueue": b"FROM enqueue_", "exchange": b"FROM exchange_v",
+    requests = {"enqueue": b"FROM enqueue_", "enqueue one": b"FROM enqueue_", "exchange": b"FROM exchange_v",
                 "heartbeat": b"FROM heartbeat_v", "cron": b"SELECT cron_enqueue_v"}
 
 
@@ -299,8 +299,8 @@ class OnRedis(Everything, NetworkCase):
     server, wire = Redis, RedisWire
     bell_word, bell_event = b"SUBSCRIBE", "bell_lost"
     options = "?prefix=test_{}"
-    requests = {"enqueue": script_hash("enqueue"), "exchange": script_hash("exchange"),
-                "heartbeat": script_hash("heartbeat"), "cron": script_hash("enqueue")}
+    requests = {"enqueue": script_hash("enqueue"), "enqueue one": script_hash("enqueue_one"),
+                "exchange": script_hash("exchange"), "heartbeat": script_hash("heartbeat"), "cron": script_hash("enqueue")}
 
 
 if __name__ == "__main__":
