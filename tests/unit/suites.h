@@ -94,6 +94,9 @@ Suite *task_suite(void);
 Suite *task_ring_suite(void);
 Suite *title_suite(void);
 
+/* http */
+Suite *http_exchange_suite(void);
+
 /* worker */
 Suite *call_suite(void);
 Suite *command_suite(void);
