@@ -38,6 +38,7 @@ void http_exchange_resume(struct http_exchange *exchange)
         return;
     exchange->is_suspended = false;
     MHD_resume_connection(exchange->connection->mhd);
+    http_server_wake(server_of(exchange));
 }
 
 void http_exchange_drop(struct http_exchange *exchange)
@@ -196,27 +197,24 @@ static enum MHD_Result take_head(struct http_exchange *exchange, const char *met
     return exchange->is_dropped ? MHD_NO : MHD_YES;
 }
 
-/* False if there is no room, or it gets too long. */
+/* False if there is no room, or it gets too long. Only what has come is charged, and not what was
+ * announced: a client could announce much and send nothing. */
 static bool keep(struct http_exchange *exchange, const char *data, size_t size)
 {
-    struct http_server *server = server_of(exchange);
     struct buffer *body = &exchange->body;
 
-    body->limit = exchange->body_max;
-    if (size > http_server_room(server)) {
+    if (!http_server_charge(server_of(exchange), size)) {
         refuse(exchange, 503, "there are too many requests under way");
         return false;
     }
+    exchange->charged += size;
+    body->limit = exchange->body_max;
     buffer_add(body, data, size);
-    if (body->failed) {
-        refuse(exchange, body->too_long ? 413 : 503,
-               body->too_long ? "the body is longer than is taken here" : "out of memory");
-        return false;
-    }
-    /* What was allocated counts, which may be twice as much, and that is here already. */
-    server->memory_used += body->capacity - exchange->charged;
-    exchange->charged = body->capacity;
-    return true;
+    if (!body->failed)
+        return true;
+    refuse(exchange, body->too_long ? 413 : 503,
+           body->too_long ? "the body is longer than is taken here" : "out of memory");
+    return false;
 }
 
 static enum MHD_Result take_body(struct http_exchange *exchange, const char *data, size_t size)

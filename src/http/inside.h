@@ -38,6 +38,9 @@ struct http_server {
     bool is_retiring, is_retired;
 };
 
+/* The daemon has something to do that its epoll does not know of: a connection was resumed. */
+void http_server_wake(struct http_server *server);
+
 /* The connection is doing that from now on. */
 void http_server_enter(struct http_connection *connection, enum http_phase phase, bytes_t moved);
 

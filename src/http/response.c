@@ -43,6 +43,13 @@ static void replace(struct http_exchange *exchange, const struct http_response *
     handler->explain(handler->context, 503, "there are too many answers under way", replacement);
 }
 
+/* The kernel takes whatever is sent to somebody who has left, so whoever asks whether it was sent
+ * is told before. */
+static bool is_in_vain(const struct http_exchange *exchange)
+{
+    return exchange->sent && http_connection_has_left(exchange->connection);
+}
+
 void http_answer(struct http_request *request, const struct http_response *response)
 {
     struct http_exchange *exchange = http_exchange_of(request);
@@ -61,6 +68,10 @@ void http_answer(struct http_request *request, const struct http_response *respo
 
     http_exchange_forget_body(exchange); /* not before: the answer may have been made of it */
     loop_unwatch(server->loop, &exchange->watch);
+    if (built && is_in_vain(exchange)) {
+        MHD_destroy_response(built);
+        built = NULL;
+    }
     if (built)
         http_exchange_send(exchange, (unsigned)response->status, built, HTTP_SENDING,
                            response->body.length);

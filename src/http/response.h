@@ -29,7 +29,8 @@ struct http_response {
     enum http_body body_is;
     bool close; /* the connection, after this */
 
-    /* Tells whether all of it was handed to the client's socket. May be NULL. */
+    /* Tells whether all of it was handed to the client's socket, while the client was there. May
+     * be NULL. */
     void (*sent)(void *context, bool was_sent);
     void *context;
 };

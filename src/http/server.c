@@ -48,7 +48,7 @@ static void run_daemon(struct http_server *server)
             return;
         if (i == ROUNDS - 1)
             loop_set_timer(server->loop, &server->again,
-                           clock_boot() + (server->turns == turns ? REST : 0));
+                           server->turns == turns ? clock_boot() + REST : 0);
     }
 }
 
@@ -171,7 +171,7 @@ void http_server_retire(struct http_server *server)
     http_arrivals_close(server);
     while (http_crowd_idlest(&server->crowd))
         http_server_cut(http_crowd_idlest(&server->crowd));
-    loop_set_timer(server->loop, &server->again, clock_boot());
+    http_server_wake(server);
 }
 
 void http_server_close(struct http_server **server_of)
@@ -238,6 +238,11 @@ unsigned http_server_connections(const struct http_server *server)
 size_t http_server_memory(const struct http_server *server)
 {
     return server->memory_used;
+}
+
+void http_server_wake(struct http_server *server)
+{
+    loop_set_timer(server->loop, &server->again, 0);
 }
 
 void http_server_enter(struct http_connection *connection, enum http_phase phase, bytes_t moved)

@@ -96,6 +96,8 @@ Suite *title_suite(void);
 
 /* http */
 Suite *http_exchange_suite(void);
+Suite *http_pure_suite(void);
+Suite *http_refusals_suite(void);
 
 /* worker */
 Suite *call_suite(void);
