@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <microhttpd.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -101,6 +102,23 @@ static void welcome(struct http_server *server, const struct http_connection *ne
     hand_over(server, connection);
 }
 
+static bool somebody_waits(int listener)
+{
+    struct pollfd end = {.fd = listener, .events = POLLIN};
+
+    return poll(&end, 1, 0) > 0;
+}
+
+/* accept() fails for want of a descriptor also when nobody waits. */
+static void make_descriptor(struct http_server *server, int listener)
+{
+    if (!somebody_waits(listener))
+        return;
+    replace(http_crowd_idlest(&server->crowd));
+    unwatch_all(server);
+    loop_set_timer(server->loop, &server->relisten, clock_boot() + PAUSE);
+}
+
 /* False when there is nobody to accept, or no way to. */
 static bool accept_one(struct http_server *server, int listener)
 {
@@ -118,9 +136,7 @@ static bool accept_one(struct http_server *server, int listener)
         return false;
     if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
         return true; /* that one has left meanwhile */
-    replace(http_crowd_idlest(&server->crowd));
-    unwatch_all(server);
-    loop_set_timer(server->loop, &server->relisten, clock_boot() + PAUSE);
+    make_descriptor(server, listener);
     return false;
 }
 

@@ -96,8 +96,11 @@ Suite *title_suite(void);
 
 /* http */
 Suite *http_exchange_suite(void);
+Suite *http_patience_suite(void);
 Suite *http_pure_suite(void);
 Suite *http_refusals_suite(void);
+Suite *http_server_suite(void);
+Suite *http_stream_suite(void);
 
 /* worker */
 Suite *call_suite(void);
