@@ -25,6 +25,8 @@ struct http_connection {
     usec_t since;
     bytes_t moved; /* see http_deadline() */
 
+    bool is_talking; /* it was answered before it had said everything */
+
     struct sockaddr_storage peer;
     socklen_t peer_length;
     struct in6_addr address; /* of the peer, if it is counted */

@@ -163,7 +163,13 @@ static void admit(struct http_exchange *exchange)
         refuse(exchange, 503, "there are too many requests under way");
 }
 
-/* Answering now closes the connection: the client may be sending its body already. */
+/* Before the body has come, which closes the connection. */
+static enum MHD_Result send_refusal_now(struct http_exchange *exchange)
+{
+    exchange->connection->is_talking = true;
+    return send_refusal(exchange);
+}
+
 static bool has_to_answer_now(const struct http_exchange *exchange, const struct http_head *head)
 {
     const bytes_t length = exchange->request.length;
@@ -181,19 +187,19 @@ static enum MHD_Result take_head(struct http_exchange *exchange, const char *met
     http_server_enter(exchange->connection, HTTP_BODY, 0);
     if (layout == HTTP_LAYOUT_LONG) {
         refuse(exchange, 431, "the head is longer than 8 KiB, or has more than 100 headers");
-        return send_refusal(exchange);
+        return send_refusal_now(exchange);
     }
     const char *defect = layout == HTTP_LAYOUT_TORN
                              ? "the head has a NUL, a bare CR or LF, or a folded line"
                              : http_head_defect(&head);
     if (defect) {
         refuse(exchange, 400, defect);
-        return send_refusal(exchange);
+        return send_refusal_now(exchange);
     }
     fill_request(exchange, &head);
     admit(exchange);
     if (has_to_answer_now(exchange, &head))
-        return send_refusal(exchange);
+        return send_refusal_now(exchange);
     return exchange->is_dropped ? MHD_NO : MHD_YES;
 }
 

@@ -5,6 +5,7 @@
 #define HTTP_INSIDE_H
 
 #include "http/crowd.h"
+#include "http/linger.h"
 #include "http/server.h"
 #include "process/loop.h"
 
@@ -35,6 +36,7 @@ struct http_server {
     struct http_connection *arriving; /* handed to the daemon, which has not taken it yet */
 
     struct http_crowd crowd;
+    struct http_linger lingers[HTTP_LINGERING];
     bool is_retiring, is_retired;
 };
 

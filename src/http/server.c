@@ -95,6 +95,8 @@ static void arrive(struct http_server *server, struct MHD_Connection *mhd, void 
 static void depart(struct http_server *server, struct http_connection *connection)
 {
     http_crowd_remove(&server->crowd, connection);
+    if (connection->is_talking && connection->phase != HTTP_CLOSING)
+        http_linger_begin(server->lingers, server->loop, connection->fd);
     free(connection);
 }
 
@@ -190,6 +192,7 @@ void http_server_close(struct http_server **server_of)
     }
     if (server->daemon)
         MHD_stop_daemon(server->daemon);
+    http_linger_end(server->lingers);
     assert(server->crowd.count == 0 && server->memory_used == 0);
     loop_clear_timer(server->loop, &server->again);
     loop_clear_timer(server->loop, &server->overdue);

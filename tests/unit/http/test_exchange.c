@@ -261,6 +261,23 @@ START_TEST(a_refused_client_is_not_asked_for_a_long_body)
 }
 END_TEST
 
+/* A socket that is closed with something unread resets the connection. */
+START_TEST(a_refused_client_that_goes_on_sending_hears_why)
+{
+    world_open();
+    struct peer *peer = world_connect_deaf();
+
+    world_say(peer, POST("/secret", "4000000"));
+    say_many(peer, 4000000);
+    while (http_server_connections(world.server) > 0)
+        world_step();
+    world_listen(peer);
+    world_hear_end(peer);
+    ck_assert(!peer->was_reset);
+    ck_assert_ptr_nonnull(strstr(peer->heard, "\r\n\r\nwho?"));
+}
+END_TEST
+
 START_TEST(a_client_that_waits_is_told_to_go_on)
 {
     world_open();
@@ -549,6 +566,7 @@ Suite *http_exchange_suite(void)
     tcase_add_test(exchange, it_works_over_a_unix_socket);
     tcase_add_test(exchange, a_refused_client_may_ask_again_on_its_connection);
     tcase_add_test(exchange, a_refused_client_is_not_asked_for_a_long_body);
+    tcase_add_test(exchange, a_refused_client_that_goes_on_sending_hears_why);
     tcase_add_test(exchange, a_client_that_waits_is_told_to_go_on);
     tcase_add_test(exchange, a_client_that_waits_and_is_refused_is_not_told_to_go_on);
     tcase_add_test(exchange, a_body_that_is_too_long_is_refused_by_its_head);

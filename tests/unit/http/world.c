@@ -232,9 +232,14 @@ struct peer *world_connect(const char *from)
 {
     struct peer *peer = new_peer(from);
 
+    world_listen(peer);
+    return peer;
+}
+
+void world_listen(struct peer *peer)
+{
     peer->watch = (struct loop_watch){.fd = peer->fd, .call = listen_to, .context = peer};
     ck_assert(loop_watch(world.loop, &peer->watch, LOOP_READ, &world.err));
-    return peer;
 }
 
 struct peer *world_connect_deaf(void)

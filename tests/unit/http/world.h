@@ -59,6 +59,7 @@ void world_open_unix(void);
 /* From this address of loopback; NULL is any. */
 struct peer *world_connect(const char *address);
 struct peer *world_connect_deaf(void); /* it reads nothing */
+void world_listen(struct peer *peer);  /* it does, from now on */
 void world_leave(struct peer *peer);
 
 void world_say(struct peer *peer, const char *text);
