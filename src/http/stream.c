@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* For clients of HTTP/1.0, which get no chunks: what is asked for at once. */
-#define BLOCK_SIZE 4096
+#define BLOCK_SIZE 1024
 
 /* What the kernel may hold unsent: without, a client that reads nothing costs it megabytes. */
 #define UNSENT_IN_KERNEL (16 * 1024)
