@@ -23,7 +23,9 @@ static char escaped(const char *text, size_t length)
         return '\0';
     const int high = digit(text[1]), low = digit(text[2]);
 
-    return high < 0 || low < 0 ? '\0' : (char)(high * 16 + low);
+    if (high < 0 || low < 0)
+        return '\0';
+    return (char)(high * 16 + low);
 }
 
 bool http_unescape(const char *text, size_t length, enum http_plus plus, char *out)
