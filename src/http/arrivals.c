@@ -50,27 +50,17 @@ static void listen_again(void *context)
         loop_set_timer(server->loop, &server->relisten, clock_boot() + PAUSE);
 }
 
-static bool replace(struct http_connection *idlest)
-{
-    if (!idlest)
-        return false;
-    http_server_cut(idlest);
-    return true;
-}
-
 /* False if all the others are at work. */
 static bool make_room(struct http_server *server, const struct http_connection *newcomer)
 {
-    const struct http_crowd *crowd = &server->crowd;
+    struct http_connection *leaver = NULL;
 
-    if (newcomer->is_counted) {
-        struct http_connection *idlest = NULL;
-        const unsigned kin = http_crowd_kin(crowd, newcomer, &idlest);
-
-        if (kin >= server->connections_per_address && !replace(idlest))
-            return false;
-    }
-    return crowd->count - crowd->closing < server->connections || replace(http_crowd_idlest(crowd));
+    if (!http_crowd_room(&server->crowd, newcomer, server->connections,
+                         server->connections_per_address, &leaver))
+        return false;
+    if (leaver)
+        http_server_cut(leaver);
+    return true;
 }
 
 /* The daemon has the socket from here on, whatever happens. */
@@ -112,9 +102,12 @@ static bool somebody_waits(int listener)
 /* accept() fails for want of a descriptor also when nobody waits. */
 static void make_descriptor(struct http_server *server, int listener)
 {
+    struct http_connection *leaver = http_crowd_idlest(&server->crowd);
+
     if (!somebody_waits(listener))
         return;
-    replace(http_crowd_idlest(&server->crowd));
+    if (leaver)
+        http_server_cut(leaver);
     unwatch_all(server);
     loop_set_timer(server->loop, &server->relisten, clock_boot() + PAUSE);
 }

@@ -100,6 +100,18 @@ unsigned http_crowd_kin(const struct http_crowd *crowd, const struct http_connec
     return count;
 }
 
+bool http_crowd_room(const struct http_crowd *crowd, const struct http_connection *newcomer,
+                     unsigned most, unsigned per_address, struct http_connection **leaver_out)
+{
+    if (newcomer->is_counted && http_crowd_kin(crowd, newcomer, leaver_out) >= per_address)
+        return *leaver_out;
+    *leaver_out = NULL;
+    if (crowd->count - crowd->closing < most)
+        return true;
+    *leaver_out = crowd->idle.first;
+    return *leaver_out;
+}
+
 static struct in6_addr mapped(struct in_addr address)
 {
     struct in6_addr wide = {.s6_addr = {[10] = 0xff, [11] = 0xff}};

@@ -28,8 +28,14 @@ void http_crowd_remove(struct http_crowd *crowd, struct http_connection *connect
 void http_crowd_move(struct http_crowd *crowd, struct http_connection *connection,
                      enum http_phase phase);
 
-/* Whom to close for a newcomer: the longest idle one, or NULL. */
+/* The longest idle one, or NULL. */
 struct http_connection *http_crowd_idlest(const struct http_crowd *crowd);
+
+/* Whether there is room for a newcomer, and who has to leave for it: the longest idle one from its
+ * address if those are `per_address` already, else the longest idle one of all if there are `most`.
+ * *leaver_out is NULL if nobody has to. */
+bool http_crowd_room(const struct http_crowd *crowd, const struct http_connection *newcomer,
+                     unsigned most, unsigned per_address, struct http_connection **leaver_out);
 
 /* How many come from its address, and the longest idle one of them. */
 unsigned http_crowd_kin(const struct http_crowd *crowd, const struct http_connection *connection,

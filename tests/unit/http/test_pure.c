@@ -296,6 +296,32 @@ START_TEST(a_crowd_knows_who_is_idle_the_longest)
 }
 END_TEST
 
+START_TEST(a_newcomer_takes_the_place_of_an_idle_one)
+{
+    static struct http_crowd crowd;
+    struct http_connection a = stranger("192.0.2.1", 1), b = stranger("192.0.2.2", 2),
+                           c = stranger("192.0.2.2", 3), local = stranger("127.0.0.1", 4),
+                           kin = stranger("192.0.2.2", 5);
+    struct http_connection *leaver = NULL;
+
+    http_crowd_add(&crowd, &a);
+    http_crowd_add(&crowd, &b);
+    http_crowd_add(&crowd, &c);
+    ck_assert(http_crowd_room(&crowd, &kin, 4, 3, &leaver) && !leaver);
+    ck_assert(http_crowd_room(&crowd, &kin, 3, 3, &leaver) && leaver == &a);
+    ck_assert(http_crowd_room(&crowd, &kin, 4, 2, &leaver) && leaver == &b);
+    ck_assert(http_crowd_room(&crowd, &local, 4, 0, &leaver) && !leaver);
+    http_crowd_move(&crowd, &b, HTTP_HELD);
+    ck_assert(http_crowd_room(&crowd, &kin, 4, 2, &leaver) && leaver == &c);
+    http_crowd_move(&crowd, &c, HTTP_STREAMING);
+    ck_assert(!http_crowd_room(&crowd, &kin, 4, 2, &leaver));
+    ck_assert(http_crowd_room(&crowd, &local, 3, 2, &leaver) && leaver == &a);
+    http_crowd_move(&crowd, &a, HTTP_CLOSING);
+    ck_assert(http_crowd_room(&crowd, &local, 3, 2, &leaver) && !leaver);
+    ck_assert(!http_crowd_room(&crowd, &local, 2, 2, &leaver));
+}
+END_TEST
+
 Suite *http_pure_suite(void)
 {
     Suite *suite = suite_create("http/pure");
@@ -311,6 +337,7 @@ Suite *http_pure_suite(void)
     tcase_add_loop_test(pure, addresses_are_counted_but_for_loopback, 0, COUNT_OF(addresses));
     tcase_add_test(pure, a_unix_socket_is_not_counted);
     tcase_add_test(pure, a_crowd_knows_who_is_idle_the_longest);
+    tcase_add_test(pure, a_newcomer_takes_the_place_of_an_idle_one);
     suite_add_tcase(suite, pure);
     return suite;
 }

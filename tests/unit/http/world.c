@@ -104,6 +104,8 @@ static void handle(void *context, struct http_request *request)
         begin_stream(request);
     } else if (text_equal(request->path, "/peer")) {
         answer_text(request, request->peer->sa_family == AF_UNIX ? "unix" : "inet");
+    } else if (text_equal(request->path, "/method")) {
+        answer_text(request, request->method);
     } else if (text_equal(request->path, "/header")) {
         const char *value = http_request_header(request, "x-TEST");
 
@@ -265,8 +267,10 @@ void world_say_bytes(struct peer *peer, const void *data, size_t length)
             world_step();
             continue;
         }
-        if (count < 0)
-            return; /* the server has heard enough */
+        if (count < 0) {
+            peer->was_cut_short = true;
+            return;
+        }
         rest += count;
         length -= (size_t)count;
     }

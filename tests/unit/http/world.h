@@ -21,6 +21,7 @@ struct peer {
     size_t length;
     bool is_over; /* the server has closed its end */
     bool was_reset;
+    bool was_cut_short; /* the server did not let it finish */
 };
 
 /* What the handler does, by path:
@@ -28,6 +29,7 @@ struct peer {
  *   /none     204                       /drop     drops it
  *   /lasting  200 with `lasting`        /stream   begins `stream`
  *   /peer     200 with its family       /header   200 with its header X-Test
+ *   /method   200 with its method
  * and admit() refuses /secret with 401. Bodies may be `body_max` long. */
 struct world {
     struct loop *loop;
