@@ -43,6 +43,9 @@ static const struct {
         account_suite, known_clocks_suite, lease_table_suite, loop_suite, message_suite, notify_suite,
         orphans_suite, outage_suite, print_file_suite, process_suite, result_suite, result_ring_suite,
         scoreboard_suite, spawn_suite, start_board_suite, task_suite, task_ring_suite, title_suite}},
+    {"http", {
+        http_exchange_suite, http_patience_suite, http_pure_suite, http_refusals_suite, http_server_suite,
+        http_stream_suite}},
     {"worker", {
         call_suite, command_suite, execution_suite, output_suite, plugin_suite, program_suite,
         resident_line_suite, resident_many_suite, resident_suite, restarts_suite, schema_limits_suite,

@@ -94,6 +94,14 @@ Suite *task_suite(void);
 Suite *task_ring_suite(void);
 Suite *title_suite(void);
 
+/* http */
+Suite *http_exchange_suite(void);
+Suite *http_patience_suite(void);
+Suite *http_pure_suite(void);
+Suite *http_refusals_suite(void);
+Suite *http_server_suite(void);
+Suite *http_stream_suite(void);
+
 /* worker */
 Suite *call_suite(void);
 Suite *command_suite(void);

@@ -1,0 +1,200 @@
+/*
+ * stream.c - a response that is made piece by piece.
+ *
+ * libmicrohttpd asks for more whenever the last was sent. When there is none the connection is
+ * suspended until there is: it would ask again and again.
+ */
+#include "http/stream.h"
+
+#include "base/error.h"
+#include "http/build.h"
+#include "http/exchange.h"
+#include "http/inside.h"
+
+#include <assert.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* For clients of HTTP/1.0, which get no chunks: what is asked for at once. */
+#define BLOCK_SIZE 1024
+
+/* What the kernel may hold unsent: without, a client that reads nothing costs it megabytes. */
+#define UNSENT_IN_KERNEL (16 * 1024)
+
+struct http_stream {
+    struct http_exchange *exchange; /* NULL once it is over */
+    struct http_stream_events events;
+    struct buffer unsent; /* nothing is allocated while nothing waits */
+    size_t taken;         /* of it, by libmicrohttpd */
+    bool is_ended;        /* by its producer */
+    bool is_cut;
+};
+
+static size_t waiting(const struct http_stream *stream)
+{
+    return stream->unsent.length - stream->taken;
+}
+
+static void note_progress(const struct http_stream *stream)
+{
+    http_server_enter(stream->exchange->connection, HTTP_STREAMING, waiting(stream));
+}
+
+static void discard(struct http_stream *stream)
+{
+    http_server_refund(stream->exchange->connection->server, waiting(stream));
+    buffer_done(&stream->unsent);
+    stream->taken = 0;
+}
+
+static ssize_t take(struct http_stream *stream, char *out, size_t most)
+{
+    const size_t size = waiting(stream) < most ? waiting(stream) : most;
+
+    memcpy(out, stream->unsent.data + stream->taken, size);
+    stream->taken += size;
+    http_server_refund(stream->exchange->connection->server, size);
+    if (waiting(stream) == 0)
+        discard(stream);
+    note_progress(stream);
+    return (ssize_t)size;
+}
+
+static ssize_t read_on(void *context, uint64_t position, char *out, size_t most)
+{
+    struct http_stream *stream = context;
+    struct http_exchange *exchange = stream->exchange;
+
+    (void)position;
+    exchange->connection->server->turns++;
+    if (waiting(stream) == 0 && !stream->is_ended && !stream->is_cut && stream->events.room)
+        stream->events.room(stream->events.context);
+    if (stream->is_cut)
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    if (waiting(stream) > 0)
+        return take(stream, out, most);
+    if (stream->is_ended)
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    exchange->is_suspended = true;
+    MHD_suspend_connection(exchange->connection->mhd);
+    return 0;
+}
+
+static struct MHD_Response *build(struct http_stream *stream, const struct http_response *head,
+                                  bool closes)
+{
+    struct MHD_Response *built =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_SIZE, read_on, stream, NULL);
+
+    if (built && !http_build_head(head, closes, built)) {
+        MHD_destroy_response(built);
+        return NULL;
+    }
+    return built;
+}
+
+static void client_left(void *context)
+{
+    http_stream_cut(context);
+}
+
+/* Not being able to see that the client leaves only delays it: until something is sent. */
+static void watch(struct http_exchange *exchange)
+{
+    const int unsent = UNSENT_IN_KERNEL;
+    struct error err = {0};
+
+    loop_unwatch(exchange->connection->server->loop, &exchange->watch);
+    if (!http_request_watch(&exchange->request, client_left, exchange->stream, &err))
+        exchange->watch.is_on = false;
+    (void)setsockopt(exchange->connection->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent,
+                     sizeof unsent); /* a Unix socket has none */
+}
+
+struct http_stream *http_stream_begin(struct http_request *request,
+                                      const struct http_response *head,
+                                      const struct http_stream_events *events)
+{
+    struct http_exchange *exchange = http_exchange_of(request);
+    const struct http_server *server = exchange->connection->server;
+    struct http_stream *stream = calloc(1, sizeof *stream);
+    struct MHD_Response *built = stream ? build(stream, head, server->is_retiring) : NULL;
+
+    assert(exchange->step == HTTP_STEP_HELD);
+    http_exchange_refund(exchange);
+    http_exchange_forget_body(exchange);
+    if (!built) {
+        free(stream);
+        http_exchange_drop(exchange);
+        return NULL;
+    }
+    *stream = (struct http_stream){
+        .exchange = exchange, .events = *events, .unsent = BUFFER(server->memory)};
+    exchange->stream = stream;
+    exchange->sent = head->sent;
+    exchange->sent_context = head->context;
+    watch(exchange);
+    http_exchange_send(exchange, (unsigned)head->status, built, HTTP_STREAMING, 0);
+    return stream;
+}
+
+/* What was taken makes room at the front. */
+static void append(struct http_stream *stream, struct bytes piece)
+{
+    struct buffer *unsent = &stream->unsent;
+
+    if (stream->taken > 0) {
+        memmove(unsent->data, unsent->data + stream->taken, waiting(stream));
+        unsent->length -= stream->taken;
+        stream->taken = 0;
+    }
+    buffer_add(unsent, piece.data, piece.length);
+}
+
+bool http_stream_write(struct http_stream *stream, struct bytes piece)
+{
+    assert(!stream->is_ended);
+    if (!stream->exchange || stream->is_cut)
+        return false;
+    const size_t before = waiting(stream);
+    const bool fits = before == 0 || piece.length <= HTTP_STREAM_UNSENT - before;
+
+    if (piece.length == 0)
+        return true;
+    if (!fits || !http_server_charge(stream->exchange->connection->server, piece.length)) {
+        http_stream_cut(stream);
+        return false;
+    }
+    append(stream, piece);
+    if (before == 0)
+        note_progress(stream);
+    http_exchange_resume(stream->exchange);
+    return true;
+}
+
+void http_stream_end(struct http_stream *stream)
+{
+    stream->is_ended = true;
+    if (stream->exchange)
+        http_exchange_resume(stream->exchange);
+    else
+        free(stream);
+}
+
+void http_stream_cut(struct http_stream *stream)
+{
+    stream->is_cut = true;
+    http_server_cut(stream->exchange->connection);
+    http_exchange_resume(stream->exchange);
+}
+
+void http_stream_over(struct http_stream *stream)
+{
+    discard(stream);
+    stream->exchange = NULL;
+    if (stream->is_ended)
+        free(stream);
+    else
+        stream->events.gone(stream->events.context);
+}
