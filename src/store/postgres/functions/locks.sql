@@ -46,6 +46,7 @@ CREATE FUNCTION pool_lock(pool_ text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     class int := lock_class(:LOCK_POOL);
 BEGIN
+    -- Mostly nobody else has it, and an expression costs less than a statement.
     IF NOT pg_try_advisory_xact_lock(class, hashtext(pool_)) THEN
         PERFORM pg_advisory_xact_lock(class, hashtext(pool_));
     END IF;
