@@ -63,7 +63,7 @@ static const struct {
         beat_suite, crontab_suite, gone_handler_suite, offer_suite, periodic_suite, progress_sent_suite, promote_suite, reap_suite,
         services_suite, status_suite}},
     {"master", {
-        generation_suite, invocation_suite, ledger_suite, overrun_suite, pool_name_suite,
+        generation_suite, invocation_suite, ledger_suite, address_suite, listeners_suite, overrun_suite, pool_name_suite,
         pool_state_suite, pulse_suite, reload_suite, restart_suite, roles_suite, backend_suite}},
     {"client", {pool_status_suite, offers_suite}},
     {"cli", {options_suite}},

@@ -169,6 +169,8 @@ Suite *status_suite(void);
 Suite *generation_suite(void);
 Suite *invocation_suite(void);
 Suite *ledger_suite(void);
+Suite *address_suite(void);
+Suite *listeners_suite(void);
 Suite *overrun_suite(void);
 Suite *pool_name_suite(void);
 Suite *pool_state_suite(void);
