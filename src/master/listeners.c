@@ -232,14 +232,15 @@ static bool open_one(struct listeners *listeners, enum door door, const char *ad
                      struct error *err)
 {
     int fd;
-    AUTO_FREE char *copy = strdup(address);
 
-    if (!copy)
-        return error_no_memory(err);
     if (!address_listen(address, &fd, err))
         return false;
+    char *copy = strdup(address);
+    if (!copy) {
+        close(fd);
+        return error_no_memory(err);
+    }
     struct listener *listener = add(listeners, door, fd, copy);
-    copy = NULL;
     listener->inode = file_of(listener);
     return true;
 }

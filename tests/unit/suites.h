@@ -102,6 +102,12 @@ Suite *http_refusals_suite(void);
 Suite *http_server_suite(void);
 Suite *http_stream_suite(void);
 
+/* door */
+Suite *calls_suite(void);
+Suite *door_call_suite(void);
+Suite *pack_suite(void);
+Suite *peers_suite(void);
+
 /* worker */
 Suite *call_suite(void);
 Suite *command_suite(void);
