@@ -14,6 +14,7 @@
 #include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__has_feature)
@@ -150,6 +151,7 @@ static bool filter_calls(struct error *err)
 
 bool confine_enter(struct error *err)
 {
+    tzset(); /* gmtime() reads the time zone's file the first time */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return error_errno(err, TH_E_INTERNAL, errno, "give up new privileges");
     return IS_SANITIZED || filter_calls(err);
