@@ -15,7 +15,6 @@
 #include "door/parcel.h"
 #include "process/loop.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -34,8 +33,9 @@ struct waiting {
 struct peer {
     struct peers *peers;
     struct peer *next;
-    char name[16];
-    int socket; /* owned */
+    const char *name;
+    uint32_t serial; /* of its process */
+    int socket;      /* owned */
     struct loop_watch watch;
     struct waiting *first, **last; /* owned */
     size_t bytes;                  /* of them */
@@ -155,6 +155,11 @@ const char *peer_name(const struct peer *peer)
     return peer->name;
 }
 
+uint32_t peer_serial(const struct peer *peer)
+{
+    return peer->serial;
+}
+
 /* ---- calls ---- */
 
 static void free_peer(struct peer *peer)
@@ -236,7 +241,8 @@ void peers_close(struct peers **peers)
     *peers = NULL;
 }
 
-bool peers_add(struct peers *peers, const char *name, int socket, struct error *err)
+bool peers_add(struct peers *peers, const char *name, uint32_t serial, int socket,
+               struct error *err)
 {
     struct peer *peer = calloc(1, sizeof *peer);
 
@@ -245,10 +251,11 @@ bool peers_add(struct peers *peers, const char *name, int socket, struct error *
         return error_no_memory(err);
     }
     peer->peers = peers;
+    peer->name = name;
+    peer->serial = serial;
     peer->socket = socket;
     peer->last = &peer->first;
     peer->watch = (struct loop_watch){.fd = socket, .call = hear, .context = peer};
-    snprintf(peer->name, sizeof peer->name, "%s", name);
     if (!loop_watch(peers->loop, &peer->watch, LOOP_READ, err)) {
         free_peer(peer);
         return error_prefix(err, "listen to %s", name);

@@ -34,14 +34,17 @@ bool peers_open(struct loop *loop, const struct peers_events *events, void *cont
 /* Without a word to anybody. */
 void peers_close(struct peers **peers);
 
-/* A door; the socket is taken over, even after an error. `name` is for the log. */
-bool peers_add(struct peers *peers, const char *name, int socket, struct error *err) MUST_CHECK;
+/* A door; the socket is taken over, even after an error. `name` is for the log, and lasting;
+ * `serial` is that of its process. */
+bool peers_add(struct peers *peers, const char *name, uint32_t serial, int socket,
+               struct error *err) MUST_CHECK;
 
 /* One that cannot be answered is cut off, in the next turn of the loop. */
 void peer_answer(struct peer *peer, uint64_t serial, struct bytes pack);
 void peer_refuse(struct peer *peer, uint64_t serial, const struct error *why);
 
-/* "http", as it was added. */
+/* As it was added. */
 const char *peer_name(const struct peer *peer);
+uint32_t peer_serial(const struct peer *peer);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/excerpt.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "config/config.h"
 #include "master/address.h"
@@ -33,6 +34,7 @@
 #define ADDRESS   "TH_LISTEN_%zu"
 #define NAMES_MAX 4096
 #define NAME_SIZE 32
+#define SHOWN_MAX 256
 
 static const char *const names[DOORS] = {[DOOR_HTTP] = "http", [DOOR_FAKTORY] = "faktory"};
 
@@ -273,6 +275,17 @@ void listeners_keep(struct listeners *listeners, const struct config *config,
             close_one(listener);
     }
     listeners->count = kept;
+}
+
+void listeners_log(const struct listeners *listeners)
+{
+    for (size_t i = 0; i < listeners->count; i++) {
+        CLEANUP(buffer_done) struct buffer shown = BUFFER(SHOWN_MAX);
+
+        address_show(listeners->items[i].fd, &shown);
+        log_info("listening", "door=%s address=%s", names[listeners->items[i].door],
+                 buffer_str(&shown));
+    }
 }
 
 /* ---- passed on ---- */

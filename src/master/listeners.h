@@ -61,6 +61,9 @@ bool listeners_open(struct listeners *listeners, const struct config *config, en
 void listeners_keep(struct listeners *listeners, const struct config *config,
                     const struct config *next);
 
+/* Where they are, into the log. */
+void listeners_log(const struct listeners *listeners);
+
 /* The socket of that door in that config; -1: it has none. */
 int listeners_find(const struct listeners *listeners, enum door door, const struct config *config);
 

@@ -34,6 +34,7 @@ static void note_gone(void *context, struct peer *peer, bool is_cut_off)
 {
     (void)context;
     ck_assert_str_eq(peer_name(peer), "http");
+    ck_assert_uint_eq(peer_serial(peer), 7);
     gone++;
     cut_off += is_cut_off;
 }
@@ -45,7 +46,7 @@ static int add_door(void)
     int ends[2];
 
     ck_assert(message_pair(ends, &err));
-    ck_assert_msg(peers_add(peers, "http", ends[0], &err), "%s", err.text);
+    ck_assert_msg(peers_add(peers, "http", 7, ends[0], &err), "%s", err.text);
     return ends[1];
 }
 
