@@ -242,6 +242,8 @@ int api_main(struct process *process)
     } else {
         exit_code = process_fail(&err);
     }
+    process->obey = NULL;
+    process->context = NULL;
     close_all(&api);
     return exit_code;
 }

@@ -194,6 +194,8 @@ int desk_run(struct process *process)
     process->context = &desk;
     loop_set_timer(process->loop, &desk.timer, clock_boot());
     const int exit_code = process_run(process);
+    process->obey = NULL;
+    process->context = NULL;
     loop_clear_timer(process->loop, &desk.timer);
     peers_close(&desk.peers);
     store_close(&desk.store);
