@@ -1,10 +1,10 @@
 /*
  * listeners.h - the sockets that doors listen on, from one config and one thd to the next.
  *
- *     start   taken from whoever started us (systemd, or the thd that this one replaces:
- * LISTEN_FDS), or opened, before anything is forked HUP     an address that stays keeps its socket;
- * a new one is opened, or the config is rejected, before anything else is changed USR2    handed to
- * the next thd, in the same form that systemd has
+ *     start   taken from whoever started us (systemd, or the thd that this one replaces), or opened
+ *     HUP     an address that stays keeps its socket; if a new one cannot be opened, the config is
+ *             rejected before anything else is changed
+ *     USR2    handed to the next thd, in the form that systemd has: LISTEN_FDS
  *
  * The master keeps them open all the time, so whoever connects while a door is replaced, has died
  * or is not ready yet waits a moment and is not refused. It never accepts: that is for the doors.
