@@ -15,6 +15,7 @@
 #include "cli/status.h"
 #include "config/config.h"
 #include "master/generation.h"
+#include "master/listeners.h"
 #include "master/master.h"
 #include "master/rejection.h"
 #include "master/roles.h"
@@ -67,10 +68,12 @@ struct daemon {
     struct config config;
     struct backend backend;
     struct invocation invocation;
+    struct listeners listeners;
 };
 
 static void daemon_done(struct daemon *daemon)
 {
+    listeners_close(&daemon->listeners);
     free(daemon->invocation.path);
     backend_done(&daemon->backend);
     diagnostics_done(&daemon->diagnostics);
@@ -296,6 +299,22 @@ static bool reread(void *context, const char *path, struct config *config_out,
 
 /* ---- the pool ---- */
 
+/* Before anything is started: an address that cannot be had is a mistake in the config. */
+static bool listen_for_doors(struct daemon *daemon)
+{
+    enum door door = DOOR_HTTP;
+    struct error err;
+
+    if (listeners_take(&daemon->listeners, LISTENERS_FIRST, &err) &&
+        listeners_open(&daemon->listeners, &daemon->config, &door, &err)) {
+        listeners_keep(&daemon->listeners, &daemon->config, NULL);
+        return true;
+    }
+    const char *const keys[] = {door_name(door), "listen", NULL};
+    diagnostics_add(&daemon->diagnostics, config_place(&daemon->diagnostics, keys), "%s", err.text);
+    return false;
+}
+
 static int run_pool(struct daemon *daemon)
 {
     struct master_options master = {
@@ -307,6 +326,7 @@ static int run_pool(struct daemon *daemon)
         .backend_is_private = backend_is_private(&daemon->backend),
         .once = daemon->values[OPTION_ONCE].given,
         .invocation = daemon->invocation,
+        .listeners = &daemon->listeners,
         .reread = reread,
         .context = daemon,
     };
@@ -317,6 +337,8 @@ static int run_pool(struct daemon *daemon)
         output_remark("%s", err.text);
         return STATUS_FAILED;
     }
+    if (!listen_for_doors(daemon))
+        return refuse_config(daemon, daemon->config.path);
     if (!generation_new(&daemon->config, roles_holds(&daemon->config), &master.generation, &err)) {
         diagnostics_add(&daemon->diagnostics, config_place(&daemon->diagnostics, file), "%s",
                         err.text);

@@ -169,6 +169,7 @@ static void obey(void *context, const struct order *order, int fd)
         stop_all(dispatcher);
         return;
     case ORDER_PULSE: /* process.c answers */
+    case ORDER_PEER:  /* for others */
         return;
     case ORDER_EXIT:
         dispatcher_end(dispatcher, PROCESS_OK);

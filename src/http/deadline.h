@@ -33,7 +33,7 @@ struct http_limits {
 };
 
 /* clang-format off */
-#define HTTP_LIMITS {.head = 10 * USEC_PER_SEC, .body = 30 * USEC_PER_SEC, .idle = 60 * USEC_PER_SEC, .pace = 64 * 1024}
+#define HTTP_LIMITS {.head = 10 * USEC_PER_SEC, .body = 30 * USEC_PER_SEC, .idle = 60 * USEC_PER_SEC, .pace = (bytes_t)64 * 1024}
 /* clang-format on */
 
 /* When a connection is to be cut off; USEC_MAX: never. `moved` is what the phase counts in bytes:

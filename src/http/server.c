@@ -167,12 +167,23 @@ bool http_server_open(struct loop *loop, const struct http_server_options *optio
     return true;
 }
 
+/* Whoever has just come may have sent its first request already: it is answered. */
+static void cut_idle(struct http_server *server)
+{
+    struct http_connection *next;
+
+    for (struct http_connection *idle = server->crowd.idle.first; idle; idle = next) {
+        next = idle->next;
+        if (idle->phase == HTTP_IDLE)
+            http_server_cut(idle);
+    }
+}
+
 void http_server_retire(struct http_server *server)
 {
     server->is_retiring = true;
     http_arrivals_close(server);
-    while (http_crowd_idlest(&server->crowd))
-        http_server_cut(http_crowd_idlest(&server->crowd));
+    cut_idle(server);
     http_server_wake(server);
 }
 

@@ -6,6 +6,7 @@
  *     process held by accident would hide its owner's death.
  *   - A worker knows neither the store's URL nor the variables that lead to it, unless a handler
  *     asks for them by pass_env. It can write no shared memory but its own.
+ *   - A door knows nothing of what the config keeps for others, and no variable at all.
  */
 #include "master/birth.h"
 
@@ -13,12 +14,13 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/text.h"
 #include "config/config.h"
 #include "config/plugin_id.h"
 #include "master/generation.h"
 #include "master/ledger.h"
+#include "master/listeners.h"
 #include "master/seat.h"
+#include "master/secrets.h"
 #include "master/this_pool.h"
 #include "process/known_clocks.h"
 #include "process/lease_table.h"
@@ -55,13 +57,10 @@ static bool close_between(unsigned first, unsigned last, struct error *err)
 /* Those it does not have are -1. */
 static bool close_others(const struct process *process, struct error *err)
 {
-    int kept[] = {process->control,
-                  process->tasks,
-                  process->results,
-                  process->printed,
-                  process->nudge,
-                  process->due,
-                  process->task_ring ? task_ring_bell(process->task_ring) : -1};
+    int kept[] = {process->control,  process->tasks,
+                  process->results,  process->printed,
+                  process->nudge,    process->due,
+                  process->listener, process->task_ring ? task_ring_bell(process->task_ring) : -1};
     int first = STDERR_FILENO + 1;
 
     qsort(kept, COUNT_OF(kept), sizeof kept[0], compare_fds);
@@ -75,59 +74,6 @@ static bool close_others(const struct process *process, struct error *err)
     return close_between((unsigned)first, ~0U, err);
 }
 
-static bool is_passed_on(const struct config *config, const char *name)
-{
-    for (size_t i = 0; i < config->handler_count; i++) {
-        const struct text_list *passed = &config->handlers[i].pass_env;
-
-        for (size_t k = 0; k < passed->count; k++) {
-            if (text_equal(passed->items[k], name))
-                return true;
-        }
-    }
-    return false;
-}
-
-/* Variables that say where a store is, or open it. */
-static bool leads_to_store(const char *variable)
-{
-    return text_starts_with(variable, "TASKHARBOR_BACKEND=") || text_starts_with(variable, "PG") ||
-           text_starts_with(variable, "REDIS");
-}
-
-static bool forget_variable(const struct config *config, char *variable, struct error *err)
-{
-    const size_t length = strcspn(variable, "=");
-    AUTO_FREE char *name = strndup(variable, length);
-
-    if (!name)
-        return error_no_memory(err);
-    if (is_passed_on(config, name))
-        return true;
-    if (variable[length] == '=')
-        explicit_bzero(variable + length + 1, strlen(variable + length + 1));
-    return unsetenv(name) == 0 || error_errno(err, TH_E_INTERNAL, errno, "forget %s", name);
-}
-
-/* A variable that was forgotten leaves its place to another. */
-static bool forget_variables(const struct config *config, struct error *err)
-{
-    for (char **place = environ; place && *place;) {
-        const char *before = *place;
-
-        if (leads_to_store(*place) && !forget_variable(config, *place, err))
-            return false;
-        place += *place == before;
-    }
-    return true;
-}
-
-static bool forget_store(const struct this_pool *pool, struct error *err)
-{
-    explicit_bzero(pool->options->backend, strlen(pool->options->backend));
-    return forget_variables(pool->config, err);
-}
-
 /* Jobs get as many descriptors as whoever started us allows. */
 static bool lower_limits(const struct this_pool *pool, struct error *err)
 {
@@ -139,7 +85,7 @@ static bool lower_limits(const struct this_pool *pool, struct error *err)
 static bool confine_worker(const struct this_pool *pool, const struct process *process,
                            struct error *err)
 {
-    return forget_store(pool, err) && lower_limits(pool, err) &&
+    return secrets_forget_store(pool, err) && lower_limits(pool, err) &&
            lease_table_restrict(pool->leases, err) &&
            known_clocks_restrict(pool->known_clocks, err) &&
            task_ring_restrict(process->task_ring, err) &&
@@ -148,10 +94,26 @@ static bool confine_worker(const struct this_pool *pool, const struct process *p
            start_board_restrict(process->start_board, err);
 }
 
+/* It reads what strangers send: all that it has is its socket, its peers and its own slot. */
+static bool confine_door(const struct this_pool *pool, const struct process *process,
+                         struct error *err)
+{
+    struct result_rings *rings = pool->result_rings;
+
+    secrets_forget_all(pool);
+    result_rings_close(&rings); /* what is the child's of it */
+    return lease_table_restrict(pool->leases, err) &&
+           known_clocks_restrict(pool->known_clocks, err) &&
+           scoreboard_restrict(pool->scoreboard, process->slot, err) &&
+           start_board_restrict(process->start_board, err);
+}
+
 static bool begin(const struct this_pool *pool, struct process *process, const struct role *role,
                   struct error *err)
 {
     if (role->works && !confine_worker(pool, process, err))
+        return false;
+    if (role->is_door && !confine_door(pool, process, err))
         return false;
     scoreboard_enter(process->scoreboard, process->slot, process->name, process->number,
                      process->serial, getpid());
@@ -228,7 +190,7 @@ static struct process describe(const struct seat *seat, const struct sockets *so
         .once = pool->options->once,
         .handlers = role->works ? generation->handlers : NULL,
         .leases = pool->leases,
-        .known_clock = role->works ? NULL : known_clocks_of(pool->known_clocks, seat->role),
+        .known_clock = role->store ? known_clocks_of(pool->known_clocks, seat->role) : NULL,
         .task_ring = role->hands_out || role->works ? generation->task_ring : NULL,
         .result_rings = role->hands_out || role->works ? pool->result_rings : NULL,
         .result_ring = seat->result_ring,
@@ -243,6 +205,8 @@ static struct process describe(const struct seat *seat, const struct sockets *so
         .printed = sockets->printed[1],
         .nudge = role->nudge ? pool->nudge : -1,
         .due = role->due ? pool->due : -1,
+        .listener =
+            role->is_door ? listeners_find(pool->options->listeners, role->door, pool->config) : -1,
     };
 
     snprintf(process.name, sizeof process.name, "%s", seat->name);

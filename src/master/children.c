@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/signal_name.h"
 #include "master/birth.h"
+#include "master/doors.h"
 #include "master/generation.h"
 #include "master/this_pool.h"
 #include "process/lease_table.h"
@@ -72,6 +73,9 @@ static void hear_report(struct seat *seat, const struct report *report)
     case REPORT_WORKER_DEAF:
         if (seat->role == ROLE_DISPATCHER)
             tell_deaf(children, report->serial);
+        return;
+    case REPORT_PEER_CUT_OFF:
+        doors_end(children->seats, children->count, report->serial);
         return;
     }
 }
@@ -197,6 +201,7 @@ static void start_or_retry(struct seat *seat)
     }
     if (seat->role == ROLE_DISPATCHER || seat->role == ROLE_WORKER)
         children_brief(seat->children);
+    doors_introduce(seat->children->seats, seat->children->count, seat);
 }
 
 /* Since it was put off, a reload may have had the seat removed. */

@@ -32,8 +32,10 @@
 #include "config/config.h"
 #include "master/children.h"
 #include "master/clearing.h"
+#include "master/doors.h"
 #include "master/dump.h"
 #include "master/greeting.h"
+#include "master/listeners.h"
 #include "master/overrun.h"
 #include "master/pulse.h"
 #include "master/reload.h"
@@ -84,6 +86,7 @@ static void note_ready(void *context)
     if (master->pool.state == POOL_STARTING && children_were_ready(&master->children)) {
         announce_ready(&master->pool);
         this_pool_enter(&master->pool, POOL_RUNNING);
+        doors_tell_state(master->children.seats, master->children.count);
         upgrade_announce(&master->upgrade);
     }
     reload_continue(&master->reload);
@@ -320,6 +323,7 @@ static bool run(struct master *master, struct error *err)
 {
     if (!open_all(master, err))
         return false;
+    listeners_log(master->pool.options->listeners);
     children_start_all(&master->children);
     return loop_run(master->pool.loop, err);
 }

@@ -11,6 +11,7 @@ struct config;
 struct diagnostics;
 struct error;
 struct generation;
+struct listeners;
 
 struct master_options {
     struct generation *generation;   /* taken over */
@@ -22,6 +23,7 @@ struct master_options {
     bool backend_is_private;         /* no other thd can use it */
     bool once;                       /* run until nothing is ready */
     struct invocation invocation;    /* how we were started */
+    struct listeners *listeners;     /* of the config; the caller closes them */
 
     /* The config as the file has it now, with what the command line says. False when it cannot be
      * used; the diagnostics have the places, if there are any, and err says it in one sentence. */

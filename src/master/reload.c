@@ -18,6 +18,7 @@
 #include "config/config.h"
 #include "master/children.h"
 #include "master/generation.h"
+#include "master/listeners.h"
 #include "master/rejection.h"
 #include "master/this_pool.h"
 #include "master/upgrade.h"
@@ -73,7 +74,7 @@ static int worker_seats(const struct children *children)
     return seats;
 }
 
-/* NULL when it was rejected. */
+/* NULL when it was rejected. What was opened for it may have to be closed then. */
 static struct generation *read_generation(const struct children *children)
 {
     CLEANUP(diagnostics_done) struct diagnostics diagnostics = {0};
@@ -81,12 +82,14 @@ static struct generation *read_generation(const struct children *children)
     const struct this_pool *pool = children->pool;
     const struct master_options *options = pool->options;
     struct generation *generation = NULL;
+    enum door door;
     struct error err;
 
     if (options->reread(options->context, pool->config->path, &config, &diagnostics, &err) &&
         reload_is_possible(pool->config, &config, worker_seats(children),
                            scoreboard_places(pool->scoreboard), &err) &&
         this_pool_raise_limits(pool, config.pool.num_workers, &err) &&
+        listeners_open(options->listeners, &config, &door, &err) &&
         generation_new(&config, lease_table_capacity(pool->leases), &generation, &err))
         return generation;
     rejection_log(&diagnostics, err.text, HINT);
@@ -160,6 +163,16 @@ static void lose_patience(void *context)
 
 /* ---- from the old to the new ---- */
 
+/* An old address is closed here at once. The door that listens there goes on until it is replaced.
+ */
+static void keep_listeners(const struct reload *reload)
+{
+    const struct this_pool *pool = pool_of(reload);
+
+    listeners_keep(pool->options->listeners, pool->config,
+                   reload->next ? &reload->next->config : NULL);
+}
+
 static void begin(struct reload *reload, struct generation *generation)
 {
     struct this_pool *pool = pool_of(reload);
@@ -190,6 +203,8 @@ static void take_next(struct reload *reload)
 
     reload->next = NULL;
     begin(reload, next);
+    keep_listeners(reload);
+    listeners_log(pool_of(reload)->options->listeners);
 }
 
 void reload_init(struct reload *reload, struct children *children, const struct upgrade *upgrade)
@@ -265,6 +280,7 @@ void reload_ask(struct reload *reload)
         generation_leave(&reload->next);
         reload->next = generation;
     }
+    keep_listeners(reload);
     if (!pool->is_replacing && reload->next)
         take_next(reload);
     if (!pool->is_replacing && pool->state == POOL_RUNNING)

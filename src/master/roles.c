@@ -3,8 +3,11 @@
  */
 #include "master/roles.h"
 
+#include "api/api.h"
+#include "browse/browse.h"
 #include "config/config.h"
 #include "dispatcher/dispatcher.h"
+#include "gate/gate.h"
 #include "periodic/heartbeater.h"
 #include "periodic/reaper.h"
 #include "periodic/retrier.h"
@@ -30,6 +33,11 @@ static int reaper_instances(const struct config *config)
     return config->pool.enable_reaper ? 1 : 0;
 }
 
+static int desk_instances(const struct config *config)
+{
+    return config->has_http ? 1 : 0;
+}
+
 static int worker_instances(const struct config *config)
 {
     return config->pool.num_workers;
@@ -42,6 +50,9 @@ static const struct role roles[ROLES] = {
     [ROLE_SCHEDULER]   = {"scheduler",   scheduler_main,   .store = true, .due = true},
     [ROLE_RETRIER]     = {"retrier",     retrier_main,     .store = true, .due = true},
     [ROLE_REAPER]      = {"reaper",      reaper_main,      .store = true, .instances = reaper_instances},
+    [ROLE_GATE]        = {"gate",        gate_main,        .store = true, .peer = PEER_GATE, .instances = desk_instances},
+    [ROLE_BROWSE]      = {"browse",      browse_main,      .store = true, .peer = PEER_BROWSE, .instances = desk_instances},
+    [ROLE_HTTP]        = {"http",        api_main,         .peer = PEER_HTTP, .is_door = true, .door = DOOR_HTTP, .instances = desk_instances},
     [ROLE_WORKER]      = {"worker",      worker_main,      .works = true, .nudge = true, .is_numbered = true, .instances = worker_instances},
 };
 /* clang-format on */

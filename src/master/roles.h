@@ -5,6 +5,8 @@
 #define MASTER_ROLES_H
 
 #include "base/base.h"
+#include "master/listeners.h"
+#include "process/message.h"
 
 struct config;
 struct process;
@@ -16,6 +18,9 @@ enum role_id {
     ROLE_SCHEDULER,
     ROLE_RETRIER,
     ROLE_REAPER,
+    ROLE_GATE,
+    ROLE_BROWSE,
+    ROLE_HTTP,
     ROLE_WORKER,
     ROLES,
 };
@@ -29,6 +34,10 @@ struct role {
     bool nudge;       /* has the eventfd that wakes the dispatcher */
     bool due;         /* has the one that wakes scheduler and retrier */
     bool is_numbered; /* "worker 3" */
+
+    enum peer_kind peer; /* has sockets to doors, or from them: PEER_NONE */
+    bool is_door;        /* has the socket that listens, and nothing that is secret */
+    enum door door;
 
     int (*instances)(const struct config *config); /* NULL: one */
 };

@@ -13,7 +13,11 @@
 bool seat_is_wanted(const struct seat *seat)
 {
     const int place = seat->number > 0 ? seat->number : 1;
+    const struct role *role = roles_get(seat->role);
 
+    if (role->is_door &&
+        listeners_find(seat->pool->options->listeners, role->door, seat->pool->config) < 0)
+        return false; /* the next thd has its socket */
     return place <= roles_instances(seat->role, seat->pool->config);
 }
 
@@ -23,14 +27,13 @@ bool seat_is_current(const struct seat *seat)
 }
 
 /* One that has not listened for long hangs. */
-static void tell(struct seat *seat, enum order_kind kind)
+void seat_tell(struct seat *seat, const struct order *order, int fd)
 {
-    const struct order order = {.kind = kind};
     struct error err;
 
     if (seat->pid == 0)
         return;
-    switch (order_send(seat->control, &order, -1, &err)) {
+    switch (order_send(seat->control, order, fd, &err)) {
     case DELIVERY_DONE:
     case DELIVERY_CLOSED: /* it is ending already */
         return;
@@ -42,6 +45,13 @@ static void tell(struct seat *seat, enum order_kind kind)
         seat_kill(seat);
         return;
     }
+}
+
+static void tell(struct seat *seat, enum order_kind kind)
+{
+    const struct order order = {.kind = kind};
+
+    seat_tell(seat, &order, -1);
 }
 
 void seat_retire(struct seat *seat)

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 struct children;
+struct order;
 struct generation;
 struct this_pool;
 
@@ -47,6 +48,9 @@ bool seat_is_wanted(const struct seat *seat);
 bool seat_is_current(const struct seat *seat);
 
 /* ---- to the process there, if it runs ---- */
+
+/* `fd` goes along unless it is -1; it stays the caller's. */
+void seat_tell(struct seat *seat, const struct order *order, int fd);
 
 /* Tells it, once, to make room for the next one. */
 void seat_retire(struct seat *seat);

@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "master/children.h"
 #include "master/clearing.h"
+#include "master/doors.h"
 #include "master/greeting.h"
 #include "master/overrun.h"
 #include "master/this_pool.h"
@@ -21,6 +22,7 @@
 #include <sys/wait.h>
 
 #define STOP_PATIENCE        (5 * USEC_PER_SEC) /* after kill_grace */
+#define DOORS_PATIENCE       (2 * USEC_PER_SEC)
 #define OTHERS_PATIENCE      (2 * USEC_PER_SEC)
 #define HEARTBEATER_PATIENCE (5 * USEC_PER_SEC)
 
@@ -84,13 +86,39 @@ static void enter_heartbeater(struct shutdown *shutdown)
 static void enter_others(struct shutdown *shutdown)
 {
     enter_phase(shutdown, PHASE_OTHERS, OTHERS_PATIENCE);
-    children_forget_restarts(shutdown->children);
     do_to_all_but(shutdown->children, ROLE_HEARTBEATER, seat_dismiss);
+}
+
+static bool any_door_runs(const struct children *children)
+{
+    for (size_t i = 0; i < children->count; i++) {
+        if (roles_get(children->seats[i].role)->is_door && is_running(&children->seats[i]))
+            return true;
+    }
+    return false;
+}
+
+static void do_to_doors(struct children *children, void (*act)(struct seat *seat))
+{
+    for (size_t i = 0; i < children->count; i++) {
+        if (roles_get(children->seats[i].role)->is_door)
+            act(&children->seats[i]);
+    }
+}
+
+/* First of all: what they still have to answer needs those that have the store. */
+static void enter_doors(struct shutdown *shutdown)
+{
+    enter_phase(shutdown, PHASE_DOORS, DOORS_PATIENCE);
+    children_forget_restarts(shutdown->children);
+    do_to_doors(shutdown->children, seat_dismiss);
 }
 
 /* As far as nobody has to be waited for. */
 static void advance(struct shutdown *shutdown)
 {
+    if (shutdown->phase == PHASE_DOORS && !any_door_runs(shutdown->children))
+        enter_others(shutdown);
     if (shutdown->phase == PHASE_OTHERS && !any_runs_but(shutdown->children, ROLE_HEARTBEATER))
         enter_heartbeater(shutdown);
     if (shutdown->phase == PHASE_HEARTBEATER && !is_running(heartbeater_of(shutdown)))
@@ -117,6 +145,7 @@ static void enter_draining(struct shutdown *shutdown, const char *reason)
 
     this_pool_enter(pool, POOL_DRAINING);
     greeting_print_drain(pool, children_count_running(shutdown->children));
+    doors_tell_state(shutdown->children->seats, shutdown->children->count);
     log_info("pool_draining", "reason=%s timeout_ms=%" PRId64, reason, timeout / USEC_PER_MSEC);
     enter_phase(shutdown, PHASE_GIVING_BACK, timeout > 0 ? timeout : 1);
 }
@@ -126,6 +155,7 @@ static void enter_stopping(struct shutdown *shutdown, const char *reason)
     struct this_pool *pool = pool_of(shutdown);
 
     this_pool_enter(pool, POOL_STOPPING);
+    doors_tell_state(shutdown->children->seats, shutdown->children->count);
     log_info("pool_stopping", "reason=%s", reason);
     enter_phase(shutdown, PHASE_GIVING_BACK, pool->config->pool.kill_grace + STOP_PATIENCE);
     overrun_look(shutdown->overrun);
@@ -148,6 +178,9 @@ static void time_is_up(void *context)
             shutdown_force(shutdown, "shutdown_timeout");
         else
             kill_everything(shutdown);
+        return;
+    case PHASE_DOORS:
+        do_to_doors(shutdown->children, seat_kill);
         return;
     case PHASE_OTHERS:
         do_to_all_but(shutdown->children, ROLE_HEARTBEATER, seat_kill);
@@ -189,6 +222,11 @@ void shutdown_force(struct shutdown *shutdown, const char *reason)
         return;
     enter_stopping(shutdown, reason);
     ask_dispatcher(shutdown);
+}
+
+void shutdown_end_doors(struct shutdown *shutdown)
+{
+    do_to_doors(shutdown->children, seat_dismiss);
 }
 
 /* ---- the end of a process ---- */
@@ -234,7 +272,7 @@ static void end_without_dispatcher(struct shutdown *shutdown)
 
     if (pool_state_may_become(pool->state, POOL_STOPPING))
         this_pool_enter(pool, POOL_STOPPING);
-    enter_others(shutdown);
+    enter_doors(shutdown);
 }
 
 static void give_up(struct shutdown *shutdown, const struct seat *seat)

@@ -3,6 +3,7 @@
  *
  *   phase          ends when                           at the latest after
  *   giving back    the dispatcher has exited           shutdown_timeout; stopping: kill_grace + 5 s
+ *   doors          nobody comes in any more            2 s: they are killed
  *   others         workers and the other services are  2 s: they are killed
  *                  gone
  *   heartbeater    it has deregistered the pool        5 s: it is killed
@@ -24,6 +25,7 @@ struct seat;
 enum shutdown_phase {
     PHASE_NONE, /* nobody wants the pool to end */
     PHASE_GIVING_BACK,
+    PHASE_DOORS,
     PHASE_OTHERS,
     PHASE_HEARTBEATER,
     PHASE_ORPHANS,
@@ -45,6 +47,9 @@ void shutdown_ask(struct shutdown *shutdown, const char *reason);
 
 /* QUIT: what runs is stopped. */
 void shutdown_force(struct shutdown *shutdown, const char *reason);
+
+/* Another thd listens in our place. */
+void shutdown_end_doors(struct shutdown *shutdown);
 
 /* What the end of a process means for the pool. */
 enum shutdown_verdict {

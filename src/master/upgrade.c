@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "config/config.h"
 #include "master/clearing.h"
+#include "master/listeners.h"
 #include "master/shutdown.h"
 #include "master/this_pool.h"
 
@@ -16,6 +17,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -23,8 +25,6 @@
 #include <unistd.h>
 
 #define VARIABLE   "TH_UPGRADE_READY_FD"
-#define READY_FD   3 /* in the new thd */
-#define READY_TEXT "3"
 #define CANNOT_RUN 126 /* as shells have it */
 #define LAST_WORDS USEC_PER_SEC
 
@@ -48,7 +48,7 @@ bool upgrade_init(struct upgrade *upgrade, struct this_pool *pool, struct cleari
     upgrade->shutdown = shutdown;
     if (!text)
         return true;
-    if (!text_to_int(text, READY_FD, INT_MAX, &fd) || !is_pipe((int)fd))
+    if (!text_to_int(text, LISTENERS_FIRST, INT_MAX, &fd) || !is_pipe((int)fd))
         return error_set(err, TH_E_INVALID, VARIABLE " names no pipe: it is for thd alone");
     upgrade->announce = (int)fd;
     if (fcntl((int)fd, F_SETFD, FD_CLOEXEC))
@@ -74,6 +74,7 @@ void upgrade_announce(struct upgrade *upgrade)
 {
     if (upgrade->announce < 0)
         return;
+    listeners_own(upgrade->pool->options->listeners);
     if (write(upgrade->announce, "", 1) < 0)
         log_warning("upgrade_rejected", "error=%s", "the thd that started this one is gone");
     close_end(&upgrade->announce);
@@ -81,14 +82,42 @@ void upgrade_announce(struct upgrade *upgrade)
 
 /* ---- in the child that becomes it ---- */
 
-/* It has 0, 1, 2 and the pipe. */
-static bool keep_pipe(int announce, struct error *err)
+/* What goes along: the sockets of the doors, and the pipe after them. */
+struct luggage {
+    int fds[LISTENERS_MAX + 1];
+    size_t count;
+};
+
+static bool pack(const struct this_pool *pool, int announce, struct luggage *luggage,
+                 struct error *err)
 {
-    if (announce != READY_FD && dup2(announce, READY_FD) < 0)
-        return error_errno(err, TH_E_INTERNAL, errno, "pass the pipe on");
-    if (fcntl(READY_FD, F_SETFD, 0) || close_range(READY_FD + 1, ~0U, 0))
-        return error_errno(err, TH_E_INTERNAL, errno, "close the master's descriptors");
-    return true;
+    char number[16];
+
+    if (!listeners_pass(pool->options->listeners, luggage->fds, &luggage->count, err))
+        return false;
+    snprintf(number, sizeof number, "%d", LISTENERS_FIRST + (int)luggage->count);
+    luggage->fds[luggage->count++] = announce;
+    return setenv(VARIABLE, number, 1) == 0 ||
+           error_errno(err, TH_E_INTERNAL, errno, "set " VARIABLE);
+}
+
+/* From LISTENERS_FIRST on, and nothing after them. Some may be in another's place: so all are taken
+ * out of the way first. */
+static bool keep(struct luggage *luggage, struct error *err)
+{
+    const int end = LISTENERS_FIRST + (int)luggage->count;
+
+    for (size_t i = 0; i < luggage->count; i++) {
+        luggage->fds[i] = fcntl(luggage->fds[i], F_DUPFD, end);
+        if (luggage->fds[i] < 0)
+            return error_errno(err, TH_E_INTERNAL, errno, "pass a descriptor on");
+    }
+    for (size_t i = 0; i < luggage->count; i++) {
+        if (dup2(luggage->fds[i], LISTENERS_FIRST + (int)i) < 0)
+            return error_errno(err, TH_E_INTERNAL, errno, "pass a descriptor on");
+    }
+    return close_range((unsigned)end, ~0U, 0) == 0 ||
+           error_errno(err, TH_E_INTERNAL, errno, "close the master's descriptors");
 }
 
 /* As whoever started us left them. */
@@ -102,8 +131,6 @@ static bool restore(const struct this_pool *pool, struct error *err)
         return error_errno(err, TH_E_INTERNAL, errno, "restore the signals");
     if (setrlimit(RLIMIT_NOFILE, &pool->files))
         return error_errno(err, TH_E_INTERNAL, errno, "restore the limit of descriptors");
-    if (setenv(VARIABLE, READY_TEXT, 1))
-        return error_errno(err, TH_E_INTERNAL, errno, "set " VARIABLE);
     return notify_restore(&pool->notify, err);
 }
 
@@ -112,10 +139,11 @@ static bool become(const struct this_pool *pool, int announce, struct error *err
 {
     const struct invocation *invocation = &pool->options->invocation;
     char **arguments = invocation_arguments(invocation, pool->options->backend);
+    struct luggage luggage;
 
     if (!arguments)
         return error_no_memory(err);
-    if (!keep_pipe(announce, err) || !restore(pool, err))
+    if (!pack(pool, announce, &luggage, err) || !keep(&luggage, err) || !restore(pool, err))
         return false;
     execv(invocation->path, arguments);
     return error_errno(err, TH_E_INTERNAL, errno, "exec %s", invocation->path);
@@ -161,8 +189,11 @@ static void give_way(struct upgrade *upgrade)
     log_info("upgrade_ready", "pid=%d", (int)upgrade->pid);
     notify_send(&pool->notify, "MAINPID=%d", (int)upgrade->pid);
     notify_close(&pool->notify);
+    listeners_disown(pool->options->listeners);
+    listeners_close(pool->options->listeners);
     if (pool->state <= POOL_RUNNING)
         shutdown_ask(upgrade->shutdown, "upgrade");
+    shutdown_end_doors(upgrade->shutdown);
 }
 
 /* One that closes its end without a word ends, or is not thd. */

@@ -51,7 +51,8 @@ static void check_sections(const struct precheck *precheck)
                         "to do so (chmod, chown)",
                         config->exposed);
     if (config->has_http)
-        finding_warning(precheck, http, "this section does nothing yet: thd has no HTTP server");
+        finding_warning(precheck, http,
+                        "so far thd answers GET /health and GET /ready, and nothing else");
     if (config->has_faktory)
         finding_warning(precheck, faktory,
                         "this section does nothing yet: thd does not speak Faktory's protocol");

@@ -40,7 +40,8 @@ struct arrival {
 
 static const char *const kind_names[] = {
     [LETTER_ORDER] = "order",   [LETTER_REPORT] = "report", [LETTER_TASK] = "task",
-    [LETTER_RESULT] = "result", [LETTER_HALT] = "halt",
+    [LETTER_RESULT] = "result", [LETTER_HALT] = "halt",     [LETTER_CALL] = "call",
+    [LETTER_ANSWER] = "answer",
 };
 
 static enum delivery what_failed(const char *what, enum letter_kind kind, struct error *err)

@@ -23,6 +23,8 @@ enum letter_kind {
     LETTER_TASK,
     LETTER_RESULT,
     LETTER_HALT,
+    LETTER_CALL,   /* door/call.h */
+    LETTER_ANSWER, /* the same */
 };
 
 struct letter {

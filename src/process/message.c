@@ -34,6 +34,21 @@ bool message_pair(int ends_out[2], struct error *err)
     return true;
 }
 
+const char *peer_kind_name(enum peer_kind kind)
+{
+    switch (kind) {
+    case PEER_NONE:
+        break;
+    case PEER_HTTP:
+        return "http";
+    case PEER_GATE:
+        return "gate";
+    case PEER_BROWSE:
+        return "browse";
+    }
+    return "nobody";
+}
+
 /* ---- structs without texts ---- */
 
 static enum delivery send_struct(int socket, enum letter_kind kind, const void *head, size_t size,
@@ -85,6 +100,7 @@ enum delivery order_receive(int socket, struct order *order_out, int *fd_out, st
     *order_out = (struct order){0};
     enum delivery delivery = channel_receive(socket, NULL, &letter, err);
     delivery = check_word(delivery, order_out->kind, ORDER_RETIRE, "order", err);
+    delivery = check_word(delivery, order_out->peer, PEER_BROWSE, "peer", err);
     if (delivery != DELIVERY_DONE && letter.fd >= 0) {
         close(letter.fd);
         letter.fd = -1;
@@ -103,7 +119,7 @@ enum delivery report_receive(int socket, struct report *report_out, struct error
     const enum delivery delivery =
         receive_struct(socket, LETTER_REPORT, report_out, sizeof *report_out, err);
 
-    return check_word(delivery, report_out->kind, REPORT_WORKER_DEAF, "report", err);
+    return check_word(delivery, report_out->kind, REPORT_PEER_CUT_OFF, "report", err);
 }
 
 enum delivery halt_send(int socket, const struct halt *halt, struct error *err)

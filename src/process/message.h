@@ -41,15 +41,29 @@ enum order_kind {
     ORDER_WORKER_ENDED,   /* dispatcher: serial, end; with what its plugins printed, if it had
                            * any; nothing of it is left alive */
     ORDER_PAUSE,          /* dispatcher: reserve nothing, give back what nobody started */
-    ORDER_RESUME,         /* dispatcher */
-    ORDER_DRAIN,          /* dispatcher: as pause, and exit when nothing is held */
+    ORDER_RESUME,         /* dispatcher; doors: the pool is running */
+    ORDER_DRAIN,          /* dispatcher: as pause, and exit when nothing is held; doors: the pool is
+                           * about to end */
     ORDER_STOP,           /* dispatcher: as drain, and stop what runs */
     ORDER_EXIT,           /* the others: finish what is at hand, and exit with 0 */
     ORDER_PULSE,          /* anybody: answer with REPORT_PULSE */
+    ORDER_PEER,   /* doors, gate, browse: peer, serial; and a socket to it. The one before it
+                   * has died */
     ORDER_RETIRE, /* anybody: another one takes this place. A service leaves all as it is and
                    * exits with PROCESS_RETIRED; a worker first finishes what it runs, and
                    * what waits in its socket */
 };
+
+/* Doors and the processes that answer them. */
+enum peer_kind {
+    PEER_NONE, /* anybody else */
+    PEER_HTTP,
+    PEER_GATE,
+    PEER_BROWSE,
+};
+
+/* "http", as ps shows it. */
+const char *peer_kind_name(enum peer_kind kind);
 
 /* How a worker ended. */
 struct worker_end {
@@ -67,6 +81,7 @@ struct order {
     int pid;
     int result_ring; /* where its results are */
     struct worker_end end;
+    enum peer_kind peer;
 };
 
 enum report_kind {
@@ -74,6 +89,7 @@ enum report_kind {
     REPORT_WORKER_SETTLED, /* dispatcher: nothing of that worker's is left to settle */
     REPORT_PULSE,          /* its loop turns */
     REPORT_WORKER_DEAF,    /* dispatcher: that worker has nothing to do, and starts nothing */
+    REPORT_PEER_CUT_OFF,   /* gate, browse: that door sends nonsense, or reads nothing */
 };
 
 struct report {

@@ -55,13 +55,14 @@ struct process {
     size_t slot;
     struct start_board *start_board; /* the dispatcher writes it */
 
-    int control; /* to the master */
-    int tasks;   /* dispatcher: sends large ones; workers: take them; others: -1 */
-    int results; /* a worker's own; others: -1 */
-    int printed; /* what plugins print in this worker goes there: print_file.h; or -1 */
-    int nudge;   /* an eventfd: heartbeater and workers to dispatcher, "there is news"; or -1 */
-    int due;     /* an eventfd, never read: dispatcher to scheduler and retrier, "a job may be due
-                  * soon"; or -1 */
+    int control;  /* to the master */
+    int tasks;    /* dispatcher: sends large ones; workers: take them; others: -1 */
+    int results;  /* a worker's own; others: -1 */
+    int printed;  /* what plugins print in this worker goes there: print_file.h; or -1 */
+    int nudge;    /* an eventfd: heartbeater and workers to dispatcher, "there is news"; or -1 */
+    int listener; /* a door's; others: -1 */
+    int due;      /* an eventfd, never read: dispatcher to scheduler and retrier, "a job may be due
+                   * soon"; or -1 */
 
     /* Filled in by process_begin(). */
     struct loop *loop;

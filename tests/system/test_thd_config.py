@@ -470,7 +470,7 @@ cron:
 
     def test_sections_that_do_nothing_yet(self):
         self.finds(HANDLER + "http: {}\nfaktory:\n  allow_flush: true\n",
-                   ("3:1", "http: this section does nothing yet: thd has no HTTP server"),
+                   ("3:1", "http: so far thd answers GET /health and GET /ready, and nothing else"),
                    ("4:1", "faktory: this section does nothing yet: thd does not speak Faktory's "
                            "protocol"))
 

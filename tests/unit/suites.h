@@ -102,6 +102,12 @@ Suite *http_refusals_suite(void);
 Suite *http_server_suite(void);
 Suite *http_stream_suite(void);
 
+/* door */
+Suite *calls_suite(void);
+Suite *door_call_suite(void);
+Suite *pack_suite(void);
+Suite *peers_suite(void);
+
 /* worker */
 Suite *call_suite(void);
 Suite *command_suite(void);
@@ -169,6 +175,8 @@ Suite *status_suite(void);
 Suite *generation_suite(void);
 Suite *invocation_suite(void);
 Suite *ledger_suite(void);
+Suite *address_suite(void);
+Suite *listeners_suite(void);
 Suite *overrun_suite(void);
 Suite *pool_name_suite(void);
 Suite *pool_state_suite(void);

@@ -36,15 +36,16 @@ START_TEST(both_ends_are_close_on_exec_and_do_not_block)
 END_TEST
 
 static const struct order orders[] = {
-    {ORDER_WORKER_STARTED, 3, 4000000000u, 4711, 5, {0}},
-    {ORDER_WORKER_ENDED, 1, 17, 4712, 0, {9, 2, STOP_TIMEOUT, {5, 6}, {7, 8}}},
-    {ORDER_PAUSE, 0, 0, 0, 0, {0}},
-    {ORDER_RESUME, 0, 0, 0, 0, {0}},
-    {ORDER_DRAIN, 0, 0, 0, 0, {0}},
-    {ORDER_STOP, 0, 0, 0, 0, {0}},
-    {ORDER_EXIT, 0, 0, 0, 0, {.status = -1}},
-    {ORDER_PULSE, 0, 0, 0, 0, {0}},
-    {ORDER_RETIRE, 0, 0, 0, 0, {0}},
+    {ORDER_WORKER_STARTED, 3, 4000000000u, 4711, 5, {0}, PEER_NONE},
+    {ORDER_WORKER_ENDED, 1, 17, 4712, 0, {9, 2, STOP_TIMEOUT, {5, 6}, {7, 8}}, PEER_NONE},
+    {ORDER_PAUSE, 0, 0, 0, 0, {0}, PEER_NONE},
+    {ORDER_RESUME, 0, 0, 0, 0, {0}, PEER_NONE},
+    {ORDER_DRAIN, 0, 0, 0, 0, {0}, PEER_NONE},
+    {ORDER_STOP, 0, 0, 0, 0, {0}, PEER_NONE},
+    {ORDER_EXIT, 0, 0, 0, 0, {.status = -1}, PEER_NONE},
+    {ORDER_PEER, 0, 18, 0, 0, {0}, PEER_BROWSE},
+    {ORDER_PULSE, 0, 0, 0, 0, {0}, PEER_NONE},
+    {ORDER_RETIRE, 0, 0, 0, 0, {0}, PEER_NONE},
 };
 
 START_TEST(an_order_arrives_as_it_was_sent)
@@ -60,6 +61,7 @@ START_TEST(an_order_arrives_as_it_was_sent)
     ck_assert_int_eq(got.worker, sent->worker);
     ck_assert_uint_eq(got.serial, sent->serial);
     ck_assert_int_eq(got.pid, sent->pid);
+    ck_assert_int_eq(got.peer, sent->peer);
     ck_assert_mem_eq(&got.end, &sent->end, sizeof got.end);
     ck_assert_int_eq(order_receive(post.far, &got, &fd, &post.err), DELIVERY_NONE);
 }
@@ -163,7 +165,7 @@ static const struct {
     unsigned last;
 } kinds[] = {
     {"order", send_order, receive_order, ORDER_RETIRE},
-    {"report", send_report, receive_report, REPORT_WORKER_DEAF},
+    {"report", send_report, receive_report, REPORT_PEER_CUT_OFF},
     {"halt", send_halt, receive_halt, STOP_FROZEN},
 };
 
