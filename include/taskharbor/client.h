@@ -180,16 +180,21 @@ struct th_new_job {
 
     /* When a job with this key waits already, it is changed instead: */
     enum th_update_run_at update_run_at;
-    int update_payload; /* 1, the default: payload, encoding and priority are replaced; 0: kept */
+    int update_payload; /* 1, the default: payload, encoding, headers, tags and priority are
+                         * replaced; 0: kept */
     int update_retry;   /* 1, the default: max_attempts, max_stalls and timeout are replaced */
     int reset_counts;   /* 1: attempts and stalls start at 0 again; 0 is the default */
+
+    const char *headers;     /* a JSON object for the handler, at most 8 KiB; NULL: none */
+    const char *const *tags; /* up to 8 names to list it by, each once */
+    size_t tag_count;
 };
 
 /* struct th_new_job job = TH_NEW_JOB("email:send"); */
 #define TH_NEW_JOB(job_type)                                                                       \
     {                                                                                              \
         sizeof(struct th_new_job), (job_type), NULL, NULL, NULL, TH_TEXT, TH_ENCODING_JSON, 5, 0,  \
-            0, 0, 0, NULL, NULL, TH_UPDATE_ALWAYS, 1, 1, 0                                         \
+            0, 0, 0, NULL, NULL, TH_UPDATE_ALWAYS, 1, 1, 0, NULL, NULL, 0                          \
     }
 
 /* The answer to an enqueue. */
@@ -282,6 +287,10 @@ struct th_job_info {
 
     const struct th_run_info *const *runs; /* the newest executions, oldest first */
     size_t run_count;
+
+    const char *headers; /* a JSON object as it was written */
+    const char *const *tags;
+    size_t tag_count;
 };
 
 /* TH_E_NOT_FOUND: there is no job with this id. Free *job_out with th_job_info_free(). */
@@ -305,14 +314,15 @@ struct th_filter {
     enum th_state state;        /* TH_STATE_ANY, the default: any */
     int limit;                  /* jobs in a page, 1 to 1000; 0: 100 */
     int oldest_first;           /* 0: the newest first */
-    int brief;                  /* not 0: without payload, result, output and runs */
+    int brief;                  /* not 0: without payload, headers, result, output and runs */
     int reserved;
+    const char *tag; /* NULL: any */
 };
 
 /* struct th_filter filter = TH_FILTER; */
 #define TH_FILTER                                                                                  \
     {                                                                                              \
-        sizeof(struct th_filter), NULL, NULL, NULL, NULL, 0, 0, "", TH_STATE_ANY, 0, 0, 0, 0       \
+        sizeof(struct th_filter), NULL, NULL, NULL, NULL, 0, 0, "", TH_STATE_ANY, 0, 0, 0, 0, NULL \
     }
 
 /* Some of the jobs that fit a filter. */
@@ -324,8 +334,8 @@ struct th_page {
 
 /*
  * The jobs that fit, in order of what their state is about: waiting jobs by the time they are due,
- * running ones by started_at, ended ones by ended_at, and without a state all by id, which is the
- * order in which the ids were made. All pages:
+ * running ones by started_at, ended ones by ended_at. Without a state, and with a tag, all go by
+ * id, which is the order in which the ids were made. All pages:
  *
  *     do {
  *         if (!th_list(client, &filter, &page, &failure))

@@ -37,7 +37,7 @@
 
 #define TH_PLUGIN_MAGIC     0x50424854u /* "THBP" */
 #define TH_PLUGIN_ABI_MAJOR 1u
-#define TH_PLUGIN_ABI_MINOR 0u
+#define TH_PLUGIN_ABI_MINOR 1u
 #define TH_PLUGIN_ABI       (TH_PLUGIN_ABI_MAJOR << 16 | TH_PLUGIN_ABI_MINOR)
 
 #ifdef __GNUC__
@@ -71,6 +71,8 @@ struct th_job {
     int max_attempts;
     int64_t execution; /* counts every start of the job: a fencing number */
     int64_t deadline;  /* unix seconds; 0: none */
+    /* Since ABI 1.1: */
+    const char *headers; /* what the producer sent along, a JSON object; NULL: nothing */
 };
 
 struct th_api;

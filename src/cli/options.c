@@ -174,10 +174,17 @@ static bool read_name(const struct match *match, struct error *err)
 
 static bool take_value(const struct match *match, const char *text, struct error *err)
 {
-    if (match->value->given)
+    struct option_value *value = match->value;
+
+    if (value->given && !match->option->is_several)
         return error_set(err, TH_E_INVALID, "%s is given twice", match->written);
-    match->value->given = true;
-    match->value->text = text;
+    if (value->count == OPTIONS_SEVERAL_MAX)
+        return error_set(err, TH_E_INVALID, "%s is given more than %d times", match->written,
+                         OPTIONS_SEVERAL_MAX);
+    value->given = true;
+    value->text = text;
+    if (match->option->is_several)
+        value->all[value->count++] = text;
 
     switch (match->option->kind) {
     case OPTION_FLAG:

@@ -8,7 +8,8 @@
  *     --name[=VALUE] -l             where the value may be left out
  *
  * "--" ends the options, "-" alone is an argument, and options may come between arguments. A value
- * given twice is refused: nobody can tell which one was meant. A flag given twice is a flag.
+ * given twice is refused, unless its row says that there may be several: nobody can tell which one
+ * was meant. A flag given twice is a flag.
  */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
@@ -18,6 +19,8 @@
 
 struct buffer;
 struct error;
+
+#define OPTIONS_SEVERAL_MAX 32 /* values of one option */
 
 enum option_kind {
     OPTION_FLAG,     /* takes no value */
@@ -38,6 +41,7 @@ struct option {
     int64_t min, max;
     const char *const *choices; /* ended by NULL */
     bool is_optional;           /* the value may be left out, and is only given after "=" */
+    bool is_several;            /* it may be given more than once */
 };
 
 struct option_value {
@@ -45,6 +49,8 @@ struct option_value {
     const char *text; /* as written; NULL for a flag, and where an optional value was left out */
     int64_t number;   /* the number, the microseconds, or the index of the choice */
     struct uuid id;
+    const char *all[OPTIONS_SEVERAL_MAX]; /* as written, where there may be several; */
+    size_t count;                         /* the rest is of the last one */
 };
 
 /* The table of a command without options. */

@@ -122,6 +122,9 @@ static void fill_request(const struct job *job, struct th_job_info *info_out)
     info_out->max_stalls = job->max_stalls;
     info_out->key = job->key;
     info_out->idempotency_key = job->idempotency_key;
+    info_out->headers = job->headers;
+    info_out->tags = job->tags.names;
+    info_out->tag_count = job->tags.count;
 }
 
 static void fill_history(const struct job *job, struct th_job_info *info_out)

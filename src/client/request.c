@@ -24,9 +24,9 @@
     (offsetof(struct type, member) + sizeof(((struct type *)0)->member) == sizeof(struct type))
 
 static_assert(ENDS_WITH(th_options, reserved), "th_options has a hole at its end");
-static_assert(ENDS_WITH(th_new_job, reset_counts), "th_new_job has a hole at its end");
+static_assert(ENDS_WITH(th_new_job, tag_count), "th_new_job has a hole at its end");
 static_assert(TH_CURSOR_SIZE == LISTING_CURSOR_SIZE, "a cursor has another size outside");
-static_assert(ENDS_WITH(th_filter, reserved), "th_filter has a hole at its end");
+static_assert(ENDS_WITH(th_filter, tag), "th_filter has a hole at its end");
 
 /* A struct that begins with its size. */
 struct layout {
@@ -168,6 +168,10 @@ static bool convert_job(const struct th_new_job *given, struct job *job_out, str
     job_out->update.payload = given->update_payload != 0;
     job_out->update.retry = given->update_retry != 0;
     job_out->update.reset_counts = given->reset_counts != 0;
+    job_out->headers = given->headers;
+    job_out->tags = (struct tags){given->tags, given->tag_count};
+    if (!given->tags && given->tag_count > 0)
+        return error_set(err, TH_E_INVALID, "tags is NULL, but tag_count is %zu", given->tag_count);
     return (!given->id || request_id("id", given->id, &job_out->id, err)) &&
            encoding_of(given->encoding, &job_out->encoding, err) &&
            payload_of(given, job_out, err) &&
@@ -258,12 +262,14 @@ bool request_filter(const struct th_filter *given, struct job_filter *filter_out
         .type = filter.type,
         .key = filter.key,
         .error = filter.error,
+        .tag = filter.tag,
         .oldest_first = filter.oldest_first != 0,
         .brief = filter.brief != 0,
     };
     return state_of(filter.state, filter_out, err) &&
            (!filter.queue || is_name("filter: queue", filter.queue, err)) &&
            (!filter.type || is_name("filter: type", filter.type, err)) &&
+           (!filter.tag || is_name("filter: tag", filter.tag, err)) &&
            moment_of("since", filter.since, &filter_out->since, err) &&
            moment_of("until", filter.until, &filter_out->until, err) &&
            limit_of(filter.limit, &filter_out->limit, err) &&

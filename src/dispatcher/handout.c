@@ -45,6 +45,7 @@ static struct task task_of(const struct dispatcher *dispatcher, const struct hel
         .clock_offset = dispatcher->now.offset,
         .is_json = job->encoding == JOB_JSON,
         .payload = payload,
+        .headers = job->headers,
     };
 }
 

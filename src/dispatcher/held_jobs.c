@@ -81,6 +81,8 @@ static void copy_job(struct held_job *held, const struct job *job)
     copy->type = copy_name(held, held->type, job->type);
     copy->queue = copy_name(held, held->queue, job->queue);
     copy->encoding = job->encoding;
+    copy->headers = arena_text(&held->arena, job->headers);
+    copy->tags = tags_copy(job->tags, &held->arena);
     copy->timeout = job->timeout;
     copy->max_attempts = job->max_attempts;
     copy->max_stalls = job->max_stalls;

@@ -13,6 +13,7 @@
 #include "base/json_writer.h"
 #include "base/uuid.h"
 #include "config/config.h"
+#include "job/headers.h"
 #include "job/job.h"
 
 /* What is left of it when the whole would be too large. */
@@ -68,6 +69,7 @@ bool on_dead_make(const struct on_dead_config *config, const struct job *dead, c
 {
     CLEANUP(buffer_done) struct buffer text = BUFFER(max_payload);
     struct job *job = arena_alloc(arena, sizeof *job);
+    struct error ignored;
 
     if (!job)
         return error_no_memory(err);
@@ -85,6 +87,10 @@ bool on_dead_make(const struct on_dead_config *config, const struct job *dead, c
     job->on_dead_depth = dead->on_dead_depth + 1;
     job->payload =
         arena_bytes(arena, (struct bytes){(const unsigned char *)buffer_str(&text), text.length});
+    /* Headers that are damaged may be what it died of. */
+    if (headers_check(dead->headers, &ignored))
+        job->headers = arena_text(arena, dead->headers);
+    job->tags = tags_copy(dead->tags, arena);
     *job_out = job;
     return !arena->failed || error_no_memory(err);
 }

@@ -134,6 +134,8 @@ static const struct job *copy_on_dead(struct arena *arena, const struct job *job
         return NULL;
     *copy = *job; /* its names are the config's */
     copy->payload = arena_bytes(arena, job->payload);
+    copy->headers = arena_text(arena, job->headers);
+    copy->tags = tags_copy(job->tags, arena);
     return copy;
 }
 

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/timestamp.h"
+#include "job/headers.h"
 #include "job/idempotency.h"
 
 #include <assert.h>
@@ -148,6 +149,20 @@ static bool check_idempotency_expires(const struct job *job, struct error *err)
                        "the years 1970 to 9999", err);
 }
 
+static bool check_tags(struct tags tags, struct error *err)
+{
+    if (tags.count > TAGS_MAX)
+        return error_set(err, TH_E_INVALID, "tags are %zu: use at most %d", tags.count, TAGS_MAX);
+    for (size_t i = 0; i < tags.count; i++) {
+        if (!check_name("tag", tags.names[i], err))
+            return false;
+        if (tags_have((struct tags){tags.names, i}, tags.names[i]))
+            return error_set(err, TH_E_INVALID, "tag '%s' stands there twice: use it once",
+                             tags.names[i]);
+    }
+    return true;
+}
+
 /* The first that is set. */
 static int64_t first_set(int64_t own, int64_t handler, int64_t fallback)
 {
@@ -232,6 +247,8 @@ bool job_validate(struct job *job, size_t max_payload, struct error *err)
            check_key("idempotency_key", job->idempotency_key, err) &&
            check_idempotency_expires(job, err) &&
            check_range("on_dead_depth", job->on_dead_depth, JOB_ON_DEAD_MAX, "0 to 8", err) &&
+           headers_check(job->headers, err) &&
+           check_tags(job->tags, err) &&
            check_json(job, err);
     /* clang-format on */
 }

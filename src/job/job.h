@@ -13,6 +13,7 @@
 #include "job/keyed.h"
 #include "job/lease.h"
 #include "job/state.h"
+#include "job/tags.h"
 
 struct error;
 struct why;
@@ -90,6 +91,8 @@ struct job {
     const char *queue;
     enum job_encoding encoding;
     struct bytes payload;
+    const char *headers; /* a JSON object as written: headers.h */
+    struct tags tags;
     int priority;
     usec_t run_at;
     usec_t timeout;

@@ -4,7 +4,7 @@
  * Invariants:
  *   - Out: every field is always there, under the same name and in the same place, except for
  *     the names of a payload or result that is not JSON.
- *   - In: the payload is passed on as the producer wrote it, byte by byte.
+ *   - In: payload and headers are passed on as the producer wrote them, byte by byte.
  *   - A null member is an absent one.
  */
 #include "job/job_json.h"
@@ -18,10 +18,12 @@
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "base/units.h"
+#include "job/headers.h"
 #include "job/why.h"
 
 #include <assert.h>
 #include <limits.h>
+#include <string.h>
 
 static void add_number(struct json_writer *json, const char *name, int64_t number, int64_t absent)
 {
@@ -59,6 +61,31 @@ static void add_payload(struct json_writer *json, const struct job *job)
         json_write_base64(json, "payload_base64", job->payload);
     else
         add_json_or_base64(json, "payload", "payload_base64", job->payload);
+}
+
+static void add_headers(struct json_writer *json, const struct job *job)
+{
+    struct error ignored;
+
+    if (!job->headers)
+        json_write_null(json, "headers");
+    else if (headers_check(job->headers, &ignored))
+        json_write_raw(json, "headers",
+                       (struct bytes){(const unsigned char *)job->headers, strlen(job->headers)});
+    else
+        json_write_text(json, "headers", job->headers);
+}
+
+static void add_tags(struct json_writer *json, const struct job *job)
+{
+    if (job->tags.count == 0) {
+        json_write_null(json, "tags");
+        return;
+    }
+    json_write_open(json, "tags", '[');
+    for (size_t i = 0; i < job->tags.count; i++)
+        json_write_text(json, NULL, job->tags.names[i]);
+    json_write_close(json, ']');
 }
 
 /* Rounded up: a timeout under a millisecond is not "none". */
@@ -209,6 +236,32 @@ static bool read_payload_base64(const struct reading *in, void *target, struct e
     return true;
 }
 
+static bool read_headers(const struct reading *in, void *target, struct error *err)
+{
+    const char **headers = target;
+
+    if (in->member.value.data[0] != '{')
+        return must_be(in, "an object", err);
+    *headers =
+        arena_text_of(in->arena, (const char *)in->member.value.data, in->member.value.length);
+    return true;
+}
+
+static bool read_tags(const struct reading *in, void *target, struct error *err)
+{
+    struct tags *tags = target;
+    struct json_values values;
+
+    if (!json_split_array(in->member.value, in->arena, &values, err))
+        return must_be(in, "an array of strings", err);
+    const char **names = arena_alloc(in->arena, values.count * sizeof *names);
+    for (size_t i = 0; names && i < values.count; i++)
+        if (!json_to_text(values.items[i], in->arena, &names[i]))
+            return must_be(in, "an array of strings", err);
+    *tags = (struct tags){names, names ? values.count : 0};
+    return true;
+}
+
 static bool read_moment(const struct reading *in, void *target, struct error *err)
 {
     usec_t *moment = target;
@@ -271,6 +324,8 @@ static const struct field {
     {"queue",           read_text,           offsetof(struct job, queue)},
     {"payload",         read_payload,        0},
     {"payload_base64",  read_payload_base64, 0},
+    {"headers",         read_headers,        offsetof(struct job, headers)},
+    {"tags",            read_tags,           offsetof(struct job, tags)},
     {"priority",        read_int,            offsetof(struct job, priority)},
     {"run_at",          read_moment,         offsetof(struct job, run_at)},
     {"timeout",         read_duration,       offsetof(struct job, timeout)},
@@ -359,6 +414,8 @@ void job_json_add(struct buffer *buffer, const struct job *job)
     json_write_text(&json, "state", job_state_name(job->state));
     why_json_add(&json, "why", job->why);
     add_payload(&json, job);
+    add_headers(&json, job);
+    add_tags(&json, job);
     add_request(&json, job);
     add_history(&json, job);
     add_progress(&json, job);

@@ -16,15 +16,16 @@ struct error;
 
 /* All documented fields in their documented order, on one line, without a newline. What is absent
  * is null, only runs is then []; payload and result are payload_base64 and result_base64 when they
- * are not JSON. The lease's token is not among them: whoever may see a job may not settle it. */
+ * are not JSON, and damaged headers are text. The lease's token is not among them: whoever may see
+ * a job may not settle it. */
 void job_json_add(struct buffer *buffer, const struct job *job);
 
-/* {"type":…, "payload":…|"payload_base64":…, "queue", "run_at", "priority", "timeout" ("30s") or
- * "timeout_ms", "max_attempts", "max_stalls", "key", "idempotency_key", "update_payload",
- * "update_run_at", "update_retry", "reset_counts", "id"}. `job` has the defaults and gets what
- * is there; what is null counts as absent. Unknown names, wrong types, both names of one thing and
- * a missing type are refused; the rest is job_validate()'s. After a refusal `job` may be half
- * filled. Strings and payload live in `arena` or point into `text`. run_at also takes
+/* {"type":…, "payload":…|"payload_base64":…, "headers", "tags", "queue", "run_at", "priority",
+ * "timeout" ("30s") or "timeout_ms", "max_attempts", "max_stalls", "key", "idempotency_key",
+ * "update_payload", "update_run_at", "update_retry", "reset_counts", "id"}. `job` has the defaults
+ * and gets what is there; what is null counts as absent. Unknown names, wrong types, both names of
+ * one thing and a missing type are refused; the rest is job_validate()'s. After a refusal `job` may
+ * be half filled. Strings and payload live in `arena` or point into `text`. run_at also takes
  * "+5m", relative to `now`. */
 bool job_json_parse(struct bytes text, usec_t now, struct arena *arena, struct job *job,
                     struct error *err) MUST_CHECK;

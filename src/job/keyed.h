@@ -21,7 +21,7 @@ enum update_run_at {
 };
 
 struct keyed_flags {
-    bool payload; /* payload, encoding and priority */
+    bool payload; /* payload, encoding, headers, tags and priority */
     enum update_run_at run_at;
     bool retry;        /* max_attempts, max_stalls and timeout */
     bool reset_counts; /* attempts and stalls */
@@ -63,7 +63,7 @@ struct keyed_fields {
 
 struct keyed_merge {
     struct keyed_fields fields; /* of the waiting job from now on */
-    bool take_payload;          /* and the newcomer's payload and encoding with them */
+    bool take_payload;          /* and the newcomer's payload, encoding, headers and tags */
     bool moved;                 /* due has changed: its state is ready or scheduled again */
 };
 

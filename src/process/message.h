@@ -120,6 +120,7 @@ struct task {
     usec_t clock_offset; /* the database's clock is ours plus this */
     bool is_json;        /* what the payload is */
     struct bytes payload;
+    const char *headers; /* as job/headers.h has them; NULL: none */
 };
 
 /* A payload over 16 KiB travels in a sealed memfd. */

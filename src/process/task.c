@@ -35,6 +35,7 @@ enum task_text {
     TEXT_TYPE,
     TEXT_QUEUE,
     TEXT_PAYLOAD,
+    TEXT_HEADERS, /* of most it is absent */
     TASK_TEXTS,
 };
 
@@ -73,6 +74,7 @@ static struct letter letter_of(const struct task *task, struct task_head *head)
                 [TEXT_TYPE] = bytes_of(task->type),
                 [TEXT_QUEUE] = bytes_of(task->queue),
                 [TEXT_PAYLOAD] = head->has_file ? nothing : task->payload,
+                [TEXT_HEADERS] = task->headers ? bytes_of(task->headers) : nothing,
             },
         .text_count = TASK_TEXTS,
         .fd = -1,
@@ -147,6 +149,7 @@ static bool read_task(const struct task_head *head, const struct letter *letter,
         .clock_offset = head->clock_offset,
         .is_json = head->is_json != 0,
         .payload = payload,
+        .headers = (const char *)letter->texts[TEXT_HEADERS].data,
     };
     return true;
 }

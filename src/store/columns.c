@@ -43,12 +43,12 @@ static struct lease_token token(struct columns *columns)
     return columns->reader->token(columns->row);
 }
 
-void columns_reserved(struct columns *columns, struct job *job)
+bool columns_reserved(struct columns *columns, struct job *job)
 {
     job->ref = number(columns);
     job->id = uuid(columns);
     job->type = text(columns);
-    int64_t encoding = number(columns);
+    const int64_t packed = number(columns), encoding = packed & ~(int64_t)COLUMNS_EXTRAS;
     job->encoding = encoding == JOB_RAW ? JOB_RAW : JOB_JSON;
     job->priority = small(columns);
     job->due = number(columns);
@@ -67,11 +67,20 @@ void columns_reserved(struct columns *columns, struct job *job)
     job->defect = defect_of(job);
     if (!job->defect && encoding != JOB_JSON && encoding != JOB_RAW)
         job->defect = DEFECT_ENCODING;
+    return packed != encoding;
+}
+
+void columns_extras(struct columns *columns, struct job *job)
+{
+    job->headers = text(columns);
+    job->tags = tags_parse(text(columns), columns->arena);
+    if (job->headers && !job->defect)
+        job->defect = defect_of(job);
 }
 
 void columns_held(struct columns *columns, struct job *job)
 {
-    columns_reserved(columns, job);
+    (void)columns_reserved(columns, job);
     job->queue = text(columns);
     job->token = token(columns);
     job->expires_at = number(columns);
@@ -122,6 +131,7 @@ void columns_job(struct columns *columns, struct job *job)
     job->output = bytes(columns);
     job->aside = (enum job_aside)number(columns);
     job->aside_since = number(columns);
+    columns_extras(columns, job);
 }
 
 void columns_run(struct columns *columns, struct job_run *run)

@@ -29,14 +29,21 @@ struct columns {
     struct arena *arena; /* where texts and bytes live; it says whether there was memory */
 };
 
-/* What a worker needs of a job, from ref to payload. What makes it impossible to run is put into
- * job->defect. */
-void columns_reserved(struct columns *columns, struct job *job);
+/* Added to the encoding of a job that has headers or tags, where a driver wants to know it without
+ * looking at them. */
+#define COLUMNS_EXTRAS 2
 
-/* The same, then the queue and the lease. */
+/* What a worker needs of most jobs, from ref to payload. What makes it impossible to run is put
+ * into job->defect. True when the encoding says that there are extras. */
+bool columns_reserved(struct columns *columns, struct job *job);
+
+/* Headers and tags. */
+void columns_extras(struct columns *columns, struct job *job);
+
+/* As columns_reserved(), then the queue and the lease. */
 void columns_held(struct columns *columns, struct job *job);
 
-/* job_view: all that is known of a job but its runs. */
+/* job_view: all that is known of a job but its runs; headers and tags come last. */
 void columns_job(struct columns *columns, struct job *job);
 void columns_run(struct columns *columns, struct job_run *run);
 

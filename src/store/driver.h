@@ -35,6 +35,9 @@
  *       commit. Whoever sleeps in wait is woken after the commit, never before.
  *   P10 Times are int64 microseconds and payloads are bytes: both come back exactly.
  *   P11 Every call ends within the store's deadline; what could not be done is TH_E_UNAVAILABLE.
+ *   P12 Headers and tags go with a job wherever it goes, and with its payload when that is merged.
+ * A tag leads to exactly those jobs that have it, in every state. Jobs without either cost nothing
+ * more.
  */
 #ifndef STORE_DRIVER_H
 #define STORE_DRIVER_H

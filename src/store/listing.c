@@ -14,7 +14,7 @@
 
 enum listing_order listing_order_of(const struct job_filter *filter)
 {
-    if (!filter->by_state)
+    if (!filter->by_state || filter->tag)
         return LISTING_BY_ID;
     if (job_state_has_ended(filter->state))
         return LISTING_BY_END;
@@ -70,7 +70,7 @@ struct job_cursor listing_cursor(const struct job_filter *filter, const struct j
 
 bool listing_is_picky(const struct job_filter *filter)
 {
-    return filter->type || filter->key || filter->error;
+    return filter->type || filter->key || filter->error || (filter->tag && filter->by_state);
 }
 
 bool listing_picks(const struct job_filter *filter, const char *type, const char *key,
@@ -87,6 +87,7 @@ bool listing_matches(const struct job_filter *filter, const struct job *job)
 
     return (!filter->by_state || job->state == filter->state) &&
            (!filter->queue || text_equal(filter->queue, job->queue)) &&
+           (!filter->tag || tags_have(job->tags, filter->tag)) &&
            (filter->since == 0 || time >= filter->since) &&
            (filter->until == 0 || time < filter->until) &&
            listing_picks(filter, job->type, job->key, job->last_error);
@@ -140,7 +141,8 @@ struct listing_range listing_range_of(const struct job_filter *filter)
 
 size_t listing_bytes(const struct job *job)
 {
-    return job->payload.length + job->result.length + job->output.length;
+    return job->payload.length + (job->headers ? strlen(job->headers) : 0) + job->result.length +
+           job->output.length;
 }
 
 /* A waiting job keeps its time when it becomes ready, is reserved and ends; a retry gives it

@@ -1,8 +1,9 @@
 /*
  * listing.h - the order of a list, and where in it a job stands: what all drivers share.
  *
- * A list goes by the time that its state is about, and without a state by id. A position in it is
- * a struct job_cursor: it says what has been seen, whether or not that job still exists.
+ * A list goes by the time that its state is about, and without a state, or with a tag, by id. A
+ * position in it is a struct job_cursor: it says what has been seen, whether or not that job still
+ * exists.
  */
 #ifndef STORE_LISTING_H
 #define STORE_LISTING_H
@@ -14,12 +15,12 @@
  */
 #define LISTING_LOOK_MAX 10000
 
-/* Payloads, results and outputs on one page, so that a page of large jobs does not need
+/* Payloads, headers, results and outputs on one page, so that a page of large jobs does not need
  * gigabytes: the job that reaches it is the last of its page. */
 #define LISTING_PAGE_BYTES ((size_t)16 << 20)
 
 enum listing_order {
-    LISTING_BY_ID,    /* any state; its time is the one that the id was made at */
+    LISTING_BY_ID,    /* any state, or of a tag; its time is the one that the id was made at */
     LISTING_BY_DUE,   /* waiting */
     LISTING_BY_START, /* running */
     LISTING_BY_END,   /* done, dead, cancelled */
@@ -33,7 +34,8 @@ usec_t listing_time(const struct job_filter *filter, const struct job *job);
 /* Where a job stands that is in the list. */
 struct job_cursor listing_cursor(const struct job_filter *filter, const struct job *job);
 
-/* What no index serves, so that it is compared with each candidate: type, key and error. */
+/* What no index serves, so that it is compared with each candidate: type, key and error, and the
+ * state of those that have a tag. */
 bool listing_is_picky(const struct job_filter *filter);
 bool listing_picks(const struct job_filter *filter, const char *type, const char *key,
                    const char *error);

@@ -383,19 +383,21 @@ struct job_filter {
     enum job_state state;
     const char *queue, *type, *key; /* NULL is any */
     const char *error;              /* a part of last_error; NULL is any */
+    const char *tag;                /* one of its tags; NULL is any */
     usec_t since, until;            /* since <= t < until of the time that the order goes by; 0 is
                                      * unbounded */
     bool oldest_first;              /* else newest first */
-    bool brief;                     /* without payload, result, output and runs */
+    bool brief;                     /* without payload, headers, result, output and runs */
     struct job_cursor after;        /* the `next` of the page before */
     size_t limit;                   /* 1 to JOB_PAGE_MAX */
 };
 
 /* In order of what the state is about: waiting jobs by `due`, running ones by started_at, ended
- * ones by ended_at, and without a state all by id, whose time is the one that it was made at. A
- * page costs what is on it, whatever else is stored. It may be short, or empty, and still have a
- * `next`: one call looks at 10,000 jobs at most when type, key or error pass most of them over, and
- * a page ends at 16 MiB. next_out->is_set says that there may be more. */
+ * ones by ended_at. Without a state, and with a tag, all go by id, whose time is the one that it
+ * was made at. A page costs what is on it, whatever else is stored. It may be short, or empty, and
+ * still have a `next`: one call looks at 10,000 jobs at most when type, key or error, or beside a
+ * tag the state or queue, pass most of them over, and a page ends at 16 MiB. next_out->is_set says
+ * that there may be more. */
 bool store_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
                 struct job_cursor *next_out, struct error *err) MUST_CHECK;
 

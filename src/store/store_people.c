@@ -31,12 +31,17 @@ static bool check_moments(const struct job_filter *filter, struct error *err)
                      "since and until are out of range: use the years 1970 to 9999");
 }
 
+static bool check_tag(const char *tag, struct error *err)
+{
+    return !tag || job_name_check(tag, JOB_NAME_MAX, err) || error_prefix(err, "tag");
+}
+
 bool store_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
                 struct job_cursor *next_out, struct error *err)
 {
     *next_out = (struct job_cursor){0};
     return checks_open(store, err) && check_limit(filter->limit, err) &&
-           check_moments(filter, err) &&
+           check_moments(filter, err) && check_tag(filter->tag, err) &&
            store->driver->list(store, filter, jobs_out, next_out, err);
 }
 

@@ -294,6 +294,7 @@ static const char *const ls_examples[] = {
     "ls",
     "ls --state dead --queue mail",
     "ls --state dead --error timeout --since -1h",
+    "ls --tag customer:42",
     "ls --state scheduled --order asc --limit 10",
     "--json ls --limit 1000",
     NULL,

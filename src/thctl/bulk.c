@@ -40,6 +40,7 @@ struct bulk {
     const struct option_value *options;
     const struct bulk_source *source;
     struct job template; /* what a line starts with */
+    struct arena arena;  /* that it points into */
     struct enqueue enqueue;
     struct lines lines;
     struct buffer line;
@@ -71,6 +72,7 @@ static void bulk_done(struct bulk *bulk)
     lines_done(&bulk->lines);
     buffer_done(&bulk->line);
     crowd_done(&bulk->crowd);
+    arena_done(&bulk->arena);
 }
 
 static void show_progress(struct bulk *bulk, const char *doing, uint64_t jobs, usec_t since)
@@ -377,7 +379,8 @@ static bool start_storing(struct bulk *bulk, struct error *err)
 {
     bulk->now = store_now(bulk->session->store);
     bulk->started = clock_boot();
-    return template_make(bulk->options, bulk->source->type, bulk->now, &bulk->template, err);
+    return template_make(bulk->options, bulk->source->type, bulk->now, &bulk->arena,
+                         &bulk->template, err);
 }
 
 /* A payload in base64, and the rest. */
@@ -388,7 +391,8 @@ static size_t line_limit(size_t max_payload)
 
 static bool open_source(struct bulk *bulk, struct error *err)
 {
-    if (!template_make(bulk->options, bulk->source->type, bulk->now, &bulk->template, err) ||
+    if (!template_make(bulk->options, bulk->source->type, bulk->now, &bulk->arena, &bulk->template,
+                       err) ||
         !lines_open(&bulk->lines, bulk->source->path, err))
         return false;
     if (bulk->options[TEMPLATE_NULL].given)

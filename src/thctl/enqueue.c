@@ -6,6 +6,7 @@
  * Everything typed is checked before the store is opened: a wrong command line creates no file.
  */
 #include "client/enqueue.h"
+#include "base/arena.h"
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -110,9 +111,9 @@ static bool read_payload(const struct option_value *options, const struct words 
 }
 
 static bool make_job(const struct option_value *options, const char *type, struct bytes payload,
-                     usec_t now, struct job *job_out, struct error *err)
+                     usec_t now, struct arena *arena, struct job *job_out, struct error *err)
 {
-    if (!template_make(options, type, now, job_out, err))
+    if (!template_make(options, type, now, arena, job_out, err))
         return false;
     if (payload.data)
         job_out->payload = payload;
@@ -137,6 +138,7 @@ static enum status enqueue_one(struct session *session, const struct option_valu
 {
     struct enqueue enqueue = session_enqueue(session);
     CLEANUP(buffer_done) struct buffer buffer = BUFFER(enqueue.max_payload);
+    CLEANUP(arena_done) struct arena arena = {0};
     struct bytes payload = {0};
     struct enqueued enqueued;
     struct error err;
@@ -144,7 +146,7 @@ static enum status enqueue_one(struct session *session, const struct option_valu
 
     if (!check_wait(options, arguments, &err) ||
         !read_payload(options, arguments, &buffer, &payload, &err) ||
-        !make_job(options, arguments->items[0], payload, clock_wall(), &job, &err) ||
+        !make_job(options, arguments->items[0], payload, clock_wall(), &arena, &job, &err) ||
         !enqueue_prepare(&enqueue, &job, clock_wall(), &err)) {
         name_raw(&err);
         return session_refuse(&err);
@@ -154,7 +156,7 @@ static enum status enqueue_one(struct session *session, const struct option_valu
         return status;
 
     usec_t now = store_now(session->store);
-    if (!make_job(options, arguments->items[0], payload, now, &job, &err))
+    if (!make_job(options, arguments->items[0], payload, now, &arena, &job, &err))
         return session_fail(&err);
     if (!submit_jobs(session, &enqueue, &job, 1, now, &enqueued, &err))
         return submit_fail(&job, &err);
@@ -246,6 +248,7 @@ static const char *const examples[] = {
     "enqueue report:build --file day.json --key daily --wait=10m",
     "enqueue thumbnail:make - --raw < photo.jpg",
     "enqueue --bulk jobs.jsonl --queue import --wait",
+    "enqueue invoice:print --tag customer:42 --header traceparent=$TRACE",
     "enqueue --lines --raw resize - < paths.txt",
     NULL,
 };
@@ -259,7 +262,7 @@ const struct command command_enqueue = {
                "cancelled, and with 124 if it takes longer; of many jobs with 1 if any is not\n"
                "done.\n\n"
                "A line of --bulk is a JSON object with the type, payload or payload_base64,\n"
-               "queue, run_at, priority, timeout, max_attempts, max_stalls, key,\n"
+               "headers, tags, queue, run_at, priority, timeout, max_attempts, max_stalls, key,\n"
                "idempotency_key, update_payload, update_run_at, update_retry, reset_counts and\n"
                "id of its job; options are the defaults of lines that do not say. A line of\n"
                "--lines is the payload of a job: JSON, or any text with --raw; empty ones are\n"

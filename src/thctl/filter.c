@@ -23,6 +23,7 @@ bool filter_read(const struct option_value *options, usec_t now, struct job_filt
     *filter_out = (struct job_filter){
         .queue = options[FILTER_QUEUE].text,
         .type = options[FILTER_TYPE].text,
+        .tag = options[FILTER_TAG].text,
         .key = options[FILTER_KEY].text,
         .error = options[FILTER_ERROR].text,
     };

@@ -14,6 +14,7 @@
 enum filter_option {
     FILTER_QUEUE,
     FILTER_TYPE,
+    FILTER_TAG,
     FILTER_KEY,
     FILTER_ERROR,
     FILTER_SINCE,
@@ -25,6 +26,7 @@ enum filter_option {
 #define FILTER_ROWS                                                                                                    \
     [FILTER_QUEUE] = {"queue", 'q', "NAME", "only of this queue", OPTION_NAME},                                        \
     [FILTER_TYPE] = {"type", 't', "TYPE", "only of this type", OPTION_NAME},                                           \
+    [FILTER_TAG] = {"tag", 0, "NAME", "only with this tag", OPTION_NAME},                                              \
     [FILTER_KEY] = {"key", 'k', "KEY", "only with this key", OPTION_TEXT},                                             \
     [FILTER_ERROR] = {"error", 'e', "TEXT", "only with this in its last error", OPTION_TEXT},                          \
     [FILTER_SINCE] = {"since", 0, "WHEN", "from then on: -1h, 09:00, 2026-01-31T10:00:00Z", OPTION_TEXT},              \
@@ -34,8 +36,8 @@ enum filter_option {
 /* Which time since and until mean, for the help of a command. */
 #define FILTER_HELP                                                                                \
     "since and until mean the time that the order goes by: when a waiting job is\n"                \
-    "due, a running one started, an ended one ended; without a state, when the job's\n"            \
-    "id was made.\n"
+    "due, a running one started, an ended one ended; without a state, or with a tag,\n"            \
+    "when the job's id was made.\n"
 
 /* What was given; state, order and the rest are the caller's. The error is a sentence. */
 bool filter_read(const struct option_value *options, usec_t now, struct job_filter *filter_out,

@@ -257,7 +257,7 @@ static void put_pool(const struct sheet *sheet)
 static void put_request(const struct sheet *sheet)
 {
     const struct job *job = sheet->job;
-    char text[UNITS_TEXT_SIZE];
+    char text[UNITS_TEXT_SIZE], tags[TAGS_TEXT_SIZE];
 
     put_number(sheet, "priority", job->priority);
     put_time(sheet, "run_at", job->run_at);
@@ -267,6 +267,8 @@ static void put_request(const struct sheet *sheet)
     put_number(sheet, "executions", job->executions);
     put(sheet, "key", job->key);
     put(sheet, "idempotency_key", job->idempotency_key);
+    put(sheet, "tags", tags_format(job->tags, tags));
+    put(sheet, "headers", job->headers);
 }
 
 static void put_history(const struct sheet *sheet)

@@ -3,8 +3,18 @@
  */
 #include "thctl/template.h"
 
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/cleanup.h"
 #include "base/error.h"
+#include "base/excerpt.h"
+#include "base/json_writer.h"
+#include "base/text.h"
 #include "thctl/when.h"
+
+#include <string.h>
+
+#define HEADERS_TEXT_MAX ((size_t)1 << 20) /* that is built: job_validate() has the limit */
 
 static const char *const update_run_at_names[] = {"always", "never", "if_earlier", "if_later",
                                                   NULL};
@@ -33,6 +43,10 @@ const struct option template_options[] = {
                                .choices = options_booleans},
     [TEMPLATE_RESET_COUNTS] = {"reset-counts", 0, NULL, "and forget its failures", OPTION_FLAG},
     [TEMPLATE_IDEMPOTENCY_KEY] = {"idempotency-key", 'i', "KEY", "store it once, however often it is sent", OPTION_TEXT},
+    [TEMPLATE_HEADER] = {"header", 0, "NAME=VALUE", "send this along to the handler; again for another one", OPTION_TEXT,
+                         .is_several = true},
+    [TEMPLATE_TAG] = {"tag", 0, "NAME", "list the job by this name, too; again for another one", OPTION_NAME,
+                      .is_several = true},
     [TEMPLATE_ID] = {"id", 0, "UUID", "use this id", OPTION_ID},
     [TEMPLATE_WAIT] = {"wait", 'w', "D", "follow the job to its end, or for this long: --wait=30s", OPTION_DURATION,
                        .min = USEC_PER_MSEC, .max = USEC_MAX, .is_optional = true},
@@ -63,8 +77,56 @@ static struct keyed_flags flags_of(const struct option_value *options)
     return flags;
 }
 
+static bool is_among(const struct option_value *headers, size_t count, const char *name,
+                     size_t length)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(headers->all[i], name, length) == 0 && headers->all[i][length] == '=')
+            return true;
+    return false;
+}
+
+/* NAME=VALUE as a member of the object. */
+static bool add_header(struct json_writer *json, const struct option_value *headers, size_t number,
+                       struct arena *arena, struct error *err)
+{
+    const char *text = headers->all[number], *equals = strchr(text, '=');
+    char shown[EXCERPT_SIZE];
+
+    if (!equals || equals == text)
+        return error_set(err, TH_E_INVALID, "--header '%s' is not NAME=VALUE",
+                         excerpt_of(text, shown));
+    const size_t length = (size_t)(equals - text);
+    const char *name = arena_text_of(arena, text, length);
+    if (!text_is_utf8((struct bytes){(const unsigned char *)text, strlen(text)}))
+        return error_set(err, TH_E_INVALID, "--header %s is not UTF-8", excerpt_of(name, shown));
+    if (is_among(headers, number, text, length))
+        return error_set(err, TH_E_INVALID, "--header %s is given twice", excerpt_of(name, shown));
+    json_write_text(json, name, equals + 1);
+    return true;
+}
+
+static bool make_headers(const struct option_value *headers, struct arena *arena, struct job *job,
+                         struct error *err)
+{
+    CLEANUP(buffer_done) struct buffer text = BUFFER(HEADERS_TEXT_MAX);
+    struct json_writer json = {.out = &text};
+
+    if (!headers->given)
+        return true;
+    json_write_open(&json, NULL, '{');
+    for (size_t i = 0; i < headers->count; i++)
+        if (!add_header(&json, headers, i, arena, err))
+            return false;
+    json_write_close(&json, '}');
+    if (!buffer_ok(&text, err))
+        return error_prefix(err, "--header");
+    job->headers = arena_text(arena, buffer_str(&text));
+    return !arena->failed || error_no_memory(err);
+}
+
 bool template_make(const struct option_value *options, const char *type, usec_t now,
-                   struct job *job_out, struct error *err)
+                   struct arena *arena, struct job *job_out, struct error *err)
 {
     struct job job = job_defaults();
 
@@ -81,6 +143,9 @@ bool template_make(const struct option_value *options, const char *type, usec_t 
     job.update = flags_of(options);
     job.idempotency_key = options[TEMPLATE_IDEMPOTENCY_KEY].text;
     job.encoding = options[TEMPLATE_RAW].given ? JOB_RAW : JOB_JSON;
+    job.tags = (struct tags){options[TEMPLATE_TAG].all, options[TEMPLATE_TAG].count};
+    if (!make_headers(&options[TEMPLATE_HEADER], arena, &job, err))
+        return false;
     if (options[TEMPLATE_RUN_AT].given &&
         !when_parse(options[TEMPLATE_RUN_AT].text, now, &job.run_at, err))
         return error_prefix(err, "--run-at");

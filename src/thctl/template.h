@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "job/job.h"
 
+struct arena;
 struct error;
 
 /* The rows of template_options, in order. */
@@ -26,6 +27,8 @@ enum template_option {
     TEMPLATE_UPDATE_RETRY,
     TEMPLATE_RESET_COUNTS,
     TEMPLATE_IDEMPOTENCY_KEY,
+    TEMPLATE_HEADER,
+    TEMPLATE_TAG,
     TEMPLATE_ID,
     TEMPLATE_WAIT,
     TEMPLATE_BULK,
@@ -38,9 +41,10 @@ enum template_option {
 
 extern const struct option template_options[];
 
-/* A job of this type (NULL: not known yet) as the options say, without its payload. */
+/* A job of this type (NULL: not known yet) as the options say, without its payload. It points into
+ * the arena and the options. */
 bool template_make(const struct option_value *options, const char *type, usec_t now,
-                   struct job *job_out, struct error *err) MUST_CHECK;
+                   struct arena *arena, struct job *job_out, struct error *err) MUST_CHECK;
 
 /* How long to wait for the end of what is stored; USEC_MAX: forever. */
 usec_t template_wait(const struct option_value *options);

@@ -213,6 +213,7 @@ struct th_job call_job(const struct call *call)
         .max_attempts = job->max_attempts,
         .execution = job->execution,
         .deadline = job->timeout > 0 ? (job->started_at + job->timeout) / USEC_PER_SEC : 0,
+        .headers = job->headers,
     };
 }
 

@@ -32,7 +32,8 @@ struct handler_job {
     int64_t execution;
     struct bytes payload;
     bool payload_is_json;
-    usec_t timeout; /* 0: none */
+    const char *headers; /* a JSON object as written; NULL: none */
+    usec_t timeout;      /* 0: none */
     usec_t kill_grace;
     size_t output_size; /* how much of the end of what it prints is kept */
     usec_t started_at;  /* the database's time, for the record */

@@ -91,9 +91,11 @@ static enum th_outcome run_level(struct passage *passage, size_t level, const st
     return (unsigned)outcome <= TH_SNOOZE ? outcome : TH_RETRY;
 }
 
-static enum th_outcome step_in(struct call *call, const struct th_job *job)
+/* Of what it is handed only the payload counts: a copy may be of an older and shorter struct. */
+static enum th_outcome step_in(struct call *call, const struct th_job *handed)
 {
     struct passage *passage = (struct passage *)call;
+    struct th_job job = call_job(call);
     const size_t level = passage->depth;
 
     inside_return(call->started_at); /* th_next() runs no handler in a child, either */
@@ -104,7 +106,9 @@ static enum th_outcome step_in(struct call *call, const struct th_job *job)
         return TH_RETRY;
     }
     passage->depth = passage->reached = level + 1;
-    const enum th_outcome outcome = run_level(passage, level, job);
+    job.payload = handed->payload;
+    job.payload_size = handed->payload_size;
+    const enum th_outcome outcome = run_level(passage, level, &job);
     passage->depth = level;
     if (level > 0)
         enter(passage, level - 1);

@@ -13,6 +13,8 @@
 #include "job/job.h"
 #include "worker/handler.h"
 
+#include <string.h>
+
 static void write_deadline(struct json_writer *json, usec_t timeout, usec_t now)
 {
     if (timeout > 0)
@@ -33,6 +35,9 @@ void resident_line_write(const struct handler_job *job, usec_t now, struct buffe
     json_write_int(&json, "max_attempts", job->max_attempts);
     json_write_int(&json, "execution", job->execution);
     write_deadline(&json, job->timeout, now);
+    if (job->headers)
+        json_write_raw(&json, "headers",
+                       (struct bytes){(const unsigned char *)job->headers, strlen(job->headers)});
     if (job->payload_is_json)
         json_write_raw(&json, "payload", job->payload);
     else

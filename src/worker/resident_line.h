@@ -2,13 +2,14 @@
  * resident_line.h - what is said between a worker and a resident: one JSON object per line.
  *
  *     to it     {"id":…,"type":…,"queue":…,"attempt":1,"max_attempts":25,"execution":1,
- *                "deadline":1769853600,"payload":…}
+ *                "deadline":1769853600,"headers":{…},"payload":…}
  *               {"id":…,"cancel":true}                       it has to give that job up
  *     from it   {"id":…,"progress":40,"text":"resizing"}     as often as it likes, and then
  *               {"id":…,"ok":true,"result":…}                or
  *               {"id":…,"ok":false,"error":"…","retry":false,"snooze":"30s"}
  *
- * A payload that is not JSON is sent as "payload_base64". Unknown members are ignored, and those
+ * A payload that is not JSON is sent as "payload_base64"; a job without headers has none in its
+ * line. Unknown members are ignored, and those
  * that may be left out may also be null. man/taskharbor-protocols.7 is for those who write
  * residents.
  */

@@ -120,6 +120,7 @@ static struct handler_job job_of(const struct runs *runs, const struct run *run)
         .execution = task->execution,
         .payload = task->payload,
         .payload_is_json = task->is_json,
+        .headers = task->headers,
         .timeout = task->timeout,
         .kill_grace = process->config->pool.kill_grace,
         .output_size = (size_t)process->config->handlers[task->handler].output,

@@ -1,12 +1,14 @@
 /*
  * variables.c - the environment of a command.
  *
- * The payload never gets here: it would show in /proc, and reach whatever reads variables.
+ * The payload never gets here: it would show in /proc, and reach whatever reads variables. Headers
+ * do: that is what they are for.
  */
 #include "worker/variables.h"
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "job/headers.h"
 #include "process/account.h"
 #include "worker/command.h"
 
@@ -15,7 +17,7 @@
 #include <string.h>
 
 #define PLAIN_COUNT 5 /* PATH HOME USER LANG TZ */
-#define JOB_COUNT   8 /* TH_* */
+#define JOB_COUNT   9 /* TH_* */
 #define NUMBER_SIZE 32
 
 struct list {
@@ -85,11 +87,28 @@ static void set_job(struct list *list, const struct handler_job *job, usec_t now
         set_number(list, "TH_DEADLINE", (now + job->timeout) / USEC_PER_SEC);
 }
 
+/* Those of a trace under the names that OpenTelemetry reads, too. */
+static const char *const trace_names[][2] = {
+    {"traceparent", "TRACEPARENT"},
+    {"tracestate", "TRACESTATE"},
+    {"baggage", "BAGGAGE"},
+};
+
+static void set_headers(struct list *list, const char *headers)
+{
+    if (!headers)
+        return;
+    set(list, "TH_HEADERS", headers);
+    for (size_t i = 0; i < COUNT_OF(trace_names); i++)
+        set(list, trace_names[i][1], headers_get(headers, trace_names[i][0], list->arena));
+}
+
 /* All but what is said of a job, with room for that. */
 static bool list_init(struct list *list, const struct command *command, struct arena *arena,
                       struct error *err)
 {
-    const size_t most = PLAIN_COUNT + command->pass_env_count + command->env_count + JOB_COUNT;
+    const size_t most = PLAIN_COUNT + command->pass_env_count + command->env_count + JOB_COUNT +
+                        COUNT_OF(trace_names);
 
     *list = (struct list){.arena = arena};
     list->items = arena_alloc(arena, (most + 1) * sizeof *list->items);
@@ -118,6 +137,7 @@ bool variables_build(const struct command *command, const struct handler_job *jo
     if (!list_init(&list, command, arena, err))
         return false;
     set_job(&list, job, now);
+    set_headers(&list, job->headers);
     return hand_over(&list, environment_out, err);
 }
 

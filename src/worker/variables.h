@@ -13,7 +13,7 @@ struct handler_job;
 struct error;
 
 /* NAME=value, NULL at the end. A name that comes twice has its last value, in this order: plain
- * values, pass_env, the handler's env, TH_*. `now` is wall time. */
+ * values, pass_env, the handler's env, TH_* and the job's trace. `now` is wall time. */
 bool variables_build(const struct command *command, const struct handler_job *job, usec_t now,
                      struct arena *arena, const char *const **environment_out,
                      struct error *err) MUST_CHECK;

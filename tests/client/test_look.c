@@ -49,6 +49,35 @@ START_TEST(a_job_that_ran_shows_its_run_and_result)
 }
 END_TEST
 
+START_TEST(a_job_shows_headers_and_tags_and_is_listed_by_them)
+{
+    CLEANUP(scene_done) struct scene scene = scene_open(_i);
+    struct th_new_job job = TH_NEW_JOB("x");
+    struct th_filter filter = TH_FILTER;
+    struct th_receipt receipt;
+    struct th_page *page;
+
+    job.headers = "{ \"a\": 1.50 }";
+    job.tags = (const char *const[]){"mail", "customer:42"};
+    job.tag_count = 2;
+    scene_assert_worked(&scene, th_enqueue(scene.client, &job, &receipt, &scene.failure));
+    scene_enqueue(&scene, "x");
+    struct th_job_info *stored = scene_get(&scene, receipt.id);
+    ck_assert_str_eq(stored->headers, "{ \"a\": 1.50 }");
+    ck_assert_uint_eq(stored->tag_count, 2);
+    ck_assert_str_eq(stored->tags[1], "customer:42");
+    th_job_info_free(stored);
+    filter.tag = "mail";
+    scene_assert_worked(&scene, th_list(scene.client, &filter, &page, &scene.failure));
+    ck_assert_uint_eq(page->count, 1);
+    ck_assert_str_eq(page->jobs[0]->id, receipt.id);
+    th_page_free(page);
+    filter.tag = "a b";
+    ck_assert(!th_list(scene.client, &filter, &page, &scene.failure));
+    scene_assert_failure(&scene, TH_E_INVALID, "filter: tag: 'a b' is not a name");
+}
+END_TEST
+
 START_TEST(a_dead_job_shows_why)
 {
     CLEANUP(scene_done) struct scene scene = scene_open(SCENE_SQLITE);
@@ -226,6 +255,8 @@ Suite *look_suite(void)
     tcase_add_loop_test(look, an_id_that_no_job_has_is_not_found, 0, SCENE_BACKENDS);
     tcase_add_test(look, a_job_that_ran_shows_its_run_and_result);
     tcase_add_test(look, a_dead_job_shows_why);
+    tcase_add_loop_test(look, a_job_shows_headers_and_tags_and_is_listed_by_them, 0,
+                        SCENE_BACKENDS);
     tcase_add_loop_test(look, a_filter_picks_jobs, 0, (int)COUNT_OF(filters));
     tcase_add_loop_test(look, pages_follow_each_other_without_gap_or_overlap, 0, SCENE_BACKENDS);
     tcase_add_loop_test(look, the_newest_comes_first_and_a_page_goes_on_behind_jobs_that_are_gone,

@@ -52,6 +52,11 @@ static const struct {
     {"key is not valid UTF-8", WITH_SIZE(.type = "x", .key = "\xff")},
     {"idempotency_key is 300 bytes long",
      WITH_SIZE(.type = "x", .idempotency_key = HUNDRED HUNDRED HUNDRED)},
+    {"headers are not a JSON object", WITH_SIZE(.type = "x", .headers = "[]")},
+    {"tags is NULL, but tag_count is 1", WITH_SIZE(.type = "x", .tag_count = 1)},
+    {"tag is blank", WITH_SIZE(.type = "x", .tags = (const char *const[]){NULL}, .tag_count = 1)},
+    {"tags are 9: use at most 8",
+     WITH_SIZE(.type = "x", .tags = (const char *const[]){NULL}, .tag_count = 9)},
     {"update_run_at 9 does not exist",
      WITH_SIZE(.type = "x", .update_run_at = (enum th_update_run_at)9)},
 };

@@ -59,6 +59,9 @@ struct backdoor {
     /* The stored job cannot be run any more: its type is no name. */
     void (*damage_job)(const char *url, const struct uuid *id);
 
+    /* Its headers are not JSON any more. NULL: that is one of the damages below. */
+    void (*damage_headers)(const char *url, const struct uuid *id);
+
     /* Any record in any way, by number: NULL after the last. Both are NULL where the database
      * itself holds records to their form. */
     const struct damage *(*damage)(size_t number);

@@ -32,6 +32,7 @@ Suite *admin_suite(void);
 Suite *list_suite(void);
 Suite *pages_suite(void);
 Suite *failures_suite(void);
+Suite *extras_suite(void);
 Suite *limits_suite(void);
 Suite *full_suite(void);
 Suite *rate_suite(void);

@@ -10,6 +10,10 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define TAGS_READ 16
+#define TAGS_SIZE 2048
 
 #define FIELD(name)                                                                                \
     {                                                                                              \
@@ -20,7 +24,8 @@ const struct offer_field offer_fields[OFFER_FIELDS] = {
     FIELD(type),          FIELD(queue),           FIELD(encoding),     FIELD(priority),
     FIELD(run_at),        FIELD(timeout),         FIELD(max_attempts), FIELD(max_stalls),
     FIELD(key),           FIELD(idempotency_key), FIELD(id),           FIELD(update_payload),
-    FIELD(update_run_at), FIELD(update_retry),    FIELD(reset_counts),
+    FIELD(update_run_at), FIELD(update_retry),    FIELD(reset_counts), FIELD(headers),
+    FIELD(tags),
 };
 
 const char *offer_value(const struct offer *offer, size_t field)
@@ -75,12 +80,30 @@ static bool read_words(const struct offer *offer, struct job *job)
            read_bool(offer->reset_counts, &job->update.reset_counts);
 }
 
+static struct tags read_tags(const char *text, char copy[TAGS_SIZE], const char **names)
+{
+    size_t count = 0;
+
+    snprintf(copy, TAGS_SIZE, "%s", text ? text : "");
+    for (char *at = copy; *at != '\0';) {
+        const size_t length = strcspn(at, " ");
+        const bool is_last = at[length] == '\0';
+
+        at[length] = '\0';
+        if (length > 0 && count < TAGS_READ)
+            names[count++] = at;
+        at += length + !is_last;
+    }
+    return (struct tags){names, count};
+}
+
 static bool read_offer(const struct offer *offer, struct job *job)
 {
     job->type = offer->type;
     job->queue = offer->queue;
     job->key = offer->key;
     job->idempotency_key = offer->idempotency_key;
+    job->headers = offer->headers;
     if (offer->payload.data)
         job->payload = offer->payload;
     return read_int(offer->priority, &job->priority) && read_usec(offer->run_at, &job->run_at) &&
@@ -104,10 +127,13 @@ static void enqueue(void *state, const struct offer *offer, struct door_answer *
 {
     struct client_door *door = state;
     struct job job = job_defaults();
+    const char *names[TAGS_READ];
+    char tags[TAGS_SIZE];
     struct enqueued enqueued;
     struct error err = {0};
 
     *answer = (struct door_answer){0};
+    job.tags = read_tags(offer->tags, tags, names);
     if (!read_offer(offer, &job) || (offer->id && uuid_is_nil(&job.id)))
         return;
     answer->accepted = enqueue_jobs(&door->enqueue, door->scene->store, &job, 1,

@@ -23,7 +23,8 @@
     " timeout => $7::bigint * interval '1 microsecond', max_attempts => $8::int,"                  \
     " max_stalls => $9::int, key => $10, idempotency_key => $11, id => $12::uuid,"                 \
     " update_payload => $13::boolean, update_run_at => $14, update_retry => $15::boolean,"         \
-    " reset_counts => $16::boolean) WHERE $4::text IS NULL OR $4::text = '%s'"
+    " reset_counts => $16::boolean, headers => $17::jsonb,"                                        \
+    " tags => string_to_array($18, ' ')) WHERE $4::text IS NULL OR $4::text = '%s'"
 
 struct sql_door {
     PGconn *conn;

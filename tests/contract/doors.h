@@ -9,13 +9,14 @@
 
 #include "scene.h"
 
-#define OFFER_FIELDS 15
+#define OFFER_FIELDS 17
 
 /* NULL: the producer does not say. */
 struct offer {
     const char *rule;
     const char *type, *queue, *encoding, *priority, *run_at, *timeout, *max_attempts, *max_stalls,
-        *key, *idempotency_key, *id, *update_payload, *update_run_at, *update_retry, *reset_counts;
+        *key, *idempotency_key, *id, *update_payload, *update_run_at, *update_retry, *reset_counts,
+        *headers, *tags; /* with a space between each */
     struct bytes payload;
     bool is_typed_in_sql; /* PostgreSQL reads this as its own type, in more ways than others do */
 };

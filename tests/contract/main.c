@@ -32,11 +32,12 @@ static suite_maker *const suites[] = {
     admin_suite,    states_suite,     vectors_suite,     held_suite,        damage_suite,
     failures_suite, doors_suite,      bring_back_suite,  list_suite,        pages_suite,
     batch_suite,    batch_told_suite, redis_batch_suite, redis_pages_suite, overlap_suite,
+    extras_suite,
 };
 
 /* What a way in for producers has to pass: enqueue, idempotency and keys. */
 static suite_maker *const producer_suites[] = {
-    enqueue_suite, idempotency_suite, keyed_suite, blocked_suite, producers_suite,
+    enqueue_suite, idempotency_suite, keyed_suite, blocked_suite, producers_suite, extras_suite,
 };
 
 /* Whatever looks at a lease. */

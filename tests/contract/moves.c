@@ -19,7 +19,16 @@ static struct job make_job(struct actor *actor)
     job.type = "work";
     job.queue = actor->queues[actor_pick(actor, QUEUES)];
     job.priority = (int)actor_pick(actor, 3);
+    job.headers = actor_by_chance(actor, 4) ? "{\"a\":1}" : NULL;
     return job;
+}
+
+static struct tags pick_tags(struct actor *actor)
+{
+    static const char *const names[] = {"one", "two", "three"};
+    const size_t from = actor_pick(actor, COUNT_OF(names));
+
+    return (struct tags){names + from, actor_pick(actor, (unsigned)(COUNT_OF(names) - from) + 1)};
 }
 
 static const char *pick_key(struct actor *actor)
@@ -46,6 +55,7 @@ static struct job make_any_job(struct actor *actor)
     struct job job = make_job(actor);
 
     job.key = pick_key(actor);
+    job.tags = pick_tags(actor);
     job.run_at = pick_run_at(actor, 3, 60);
     job.idempotency_key = pick_idempotency_key(actor);
     job.idempotency_expires = actor->now + SECONDS(30);

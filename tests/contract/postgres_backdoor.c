@@ -86,14 +86,24 @@ static PGresult *run_for_job(PGconn *conn, const char *sql, const struct uuid *i
     return PQexecParams(conn, sql, 1, &type, &value, &length, &format, 0);
 }
 
-static void damage_job(const char *url, const struct uuid *id)
+static void change_job(const char *url, const struct uuid *id, const char *sql)
 {
     PGconn *conn = enter(url);
-    PGresult *result = run_for_job(conn, "UPDATE job SET type = 'not a name!' WHERE id = $1", id);
+    PGresult *result = run_for_job(conn, sql, id);
 
     require(strcmp(PQcmdTuples(result), "1") == 0, conn, "no such job");
     PQclear(result);
     PQfinish(conn);
+}
+
+static void damage_job(const char *url, const struct uuid *id)
+{
+    change_job(url, id, "UPDATE job SET type = 'not a name!' WHERE id = $1");
+}
+
+static void damage_headers(const char *url, const struct uuid *id)
+{
+    change_job(url, id, "UPDATE job SET headers = '{\"a\":' WHERE id = $1");
 }
 
 static void set_schema(const char *url, int version, int usable_from)
@@ -146,6 +156,10 @@ static const struct {
      " + (SELECT count(*) FROM ended) + (SELECT count(*) FROM aside)"},
     {"details and runs have a job",
      "(SELECT seq FROM detail UNION SELECT seq FROM run) EXCEPT SELECT seq FROM job"},
+    {"tags are those that jobs have",
+     "WITH has AS (SELECT n.name, j.id FROM job j CROSS JOIN LATERAL"
+     " unnest(string_to_array(j.tags, ' ')) n (name))"
+     " (TABLE has EXCEPT TABLE tag) UNION ALL (TABLE tag EXCEPT TABLE has)"},
     {"the key knows the job that waits with it",
      "SELECT 1 FROM job_view v JOIN queue q ON q.name = v.queue LEFT JOIN keyed k"
      " ON k.queue_id = q.queue_id AND k.key = v.key"
@@ -172,16 +186,17 @@ static const struct {
      "SELECT 1 FROM leases l JOIN job j ON j.seq = l.seq WHERE l.execution <> j.executions + 1"},
     {"a lease without traces has none",
      "SELECT 1 FROM leases l JOIN job j ON j.seq = l.seq WHERE NOT traces AND (j.key IS NOT NULL"
-     " OR l.cancel_requested_at IS NOT NULL OR l.seq IN (SELECT seq FROM detail)"
+     " OR j.tags IS NOT NULL OR l.cancel_requested_at IS NOT NULL OR l.seq IN (SELECT seq FROM detail)"
      " OR l.seq IN (SELECT seq FROM run))"},
     {"a batch has leases, and knows the first and the last of them",
      "SELECT 1 FROM batch WHERE bit_count(open) = 0"
      " OR lowest <> (SELECT min(s) FROM unnest(seqs) s) OR highest <> (SELECT max(s) FROM unnest(seqs) s)"},
     {"a ready job knows its key and its traces",
      "SELECT 1 FROM ready r JOIN job j ON j.seq = r.seq WHERE r.keyed <> (j.key IS NOT NULL)"
-     " OR (NOT r.traces AND (r.keyed OR r.seq IN (SELECT seq FROM detail UNION SELECT seq FROM run)))"},
+     " OR (NOT r.traces AND (r.keyed OR j.tags IS NOT NULL OR r.seq IN (SELECT seq FROM detail UNION SELECT seq FROM run)))"},
     {"an ended job without traces has none",
-     "SELECT 1 FROM ended WHERE NOT traces AND seq IN (SELECT seq FROM detail UNION SELECT seq FROM run)"},
+     "SELECT 1 FROM ended WHERE NOT traces AND seq IN (SELECT seq FROM detail UNION SELECT seq FROM run"
+     " UNION SELECT seq FROM job WHERE tags IS NOT NULL)"},
     {"what was counted is what is there",
      "WITH added AS (SELECT queue_id, c.state, sum(c.n) AS n FROM counts CROSS JOIN LATERAL"
      " (VALUES (0, scheduled), (1, ready), (2, blocked), (3, running), (4, retry), (5, done),"
@@ -287,6 +302,7 @@ static void slow_down(struct store *store, usec_t now)
 
 const struct backdoor postgres_backdoor = {
     .damage_job = damage_job,
+    .damage_headers = damage_headers,
     .set_schema = set_schema,
     .refuses = refuses,
     .is_sound = is_sound,

@@ -51,6 +51,7 @@ static const struct kind kinds[] = {
     {"zset", "aside_due", NULL, VICTIM_ASIDE, false},
     {"zset", "ids", NULL, VICTIM_READY, false},
     {"zset", "failed", NULL, VICTIM_DEAD, false},
+    {"zset", "tags", NULL, VICTIM_SCHEDULED, false},
     {"zset", "idempotency_expiry", "once", VICTIM_NONE, false},
     {"zset", "idempotency_ids", "once", VICTIM_NONE, false},
 };
@@ -67,6 +68,7 @@ static const struct kind keys[] = {
     {"key", "ids_pages", "", VICTIM_NONE, false},
     {"key", "ready_pages", "", VICTIM_NONE, false},
     {"key", "failed", "", VICTIM_NONE, false},
+    {"key", "tags", "", VICTIM_NONE, false},
     {"key", "idempotency", "", VICTIM_NONE, false},
     {"key", "idempotency_expiry", "", VICTIM_NONE, false},
     {"key", "idempotency_ids", "", VICTIM_NONE, false},

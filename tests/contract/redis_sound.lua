@@ -4,7 +4,7 @@
 local base = KEYS[1]
 local SETS = {scheduled = '0', ready = '1', blocked = '2', retry = '4', done = '5', dead = '6',
     cancelled = '7'}
-local HEAD = '^(%a) (%d+) (%d) (%d+) %d* %d* %d* %d* (%d*) (%d*) (%d*) %d* %d* %d? (%d+) (%d*) (%d*) ()'
+local HEAD = '^(%a) (%d+) (%d) (%d+) %d* %d* %d* %d* (%d*) (%d*) (%d*) %d* %d* (%d?) (%d+) (%d*) (%d*) ()'
 local PAGE, WIDTH = 14, {ready = 71, ids = 36}
 
 local function pad(digits, width)
@@ -45,25 +45,44 @@ local ends = all('ended')
 local payloads = all('payload')
 local keyed = all('keyed')
 local idempotency, idempotency_count = all('idempotency')
-local state, parsed = {}, {}
+local state, parsed, tag_count = {}, {}, 0
+
+-- The tags that a record has from here on.
+local function tags_at(record, at, encoding)
+    if encoding ~= '2' and encoding ~= '3' then
+        return ''
+    end
+    local headers, tags, from = string.match(record, '^(%d+) (%d+) ()', at)
+    return string.sub(record, from + headers, from + headers + tags - 1)
+end
 
 for id, record in pairs(jobs) do
     local j = {}
-    local type_length, key_length, at
-    j.mode, j.seq, j.priority, j.due, j.attempts, j.stalls, j.executions, type_length, key_length,
+    local encoding, type_length, key_length, at
+    j.mode, j.seq, j.priority, j.due, j.attempts, j.stalls, j.executions, encoding, type_length, key_length,
         j.idempotency_length, at = string.match(record, HEAD)
     if not j.mode then
         return 'a record can be read: ' .. record
     end
     j.key = string.sub(record, at + type_length, at + type_length + (tonumber(key_length) or 0) - 1)
     parsed[id] = j
-    local plain = j.key == '' and j.attempts == '' and j.stalls == '' and j.executions == ''
+    local tags = tags_at(record, at + type_length + #j.key + (tonumber(j.idempotency_length) or 0), encoding)
+    for tag in string.gmatch(tags, '%S+') do
+        tag_count = tag_count + 1
+        if not redis.call('ZSCORE', base .. 'tags', tag .. ' ' .. id) then
+            return 'each tag of a job leads to it'
+        end
+    end
+    local plain = j.key == '' and tags == '' and j.attempts == '' and j.stalls == '' and j.executions == ''
     if (string.lower(j.mode) == 'p') ~= plain then
         return 'a plain job is marked as such: ' .. record
     end
     if (string.upper(j.mode) == j.mode) ~= (payloads[id] ~= nil) then
         return 'a payload is where the record says'
     end
+end
+if redis.call('ZCARD', base .. 'tags') ~= tag_count then
+    return 'a tag leads to a job that has it'
 end
 for id in pairs(payloads) do
     if not jobs[id] then

@@ -70,14 +70,23 @@ static int step_for_job(sqlite3 *database, const char *sql, const struct uuid *i
     return result;
 }
 
-static void damage_job(const char *url, const struct uuid *id)
+static void change_job(const char *url, const struct uuid *id, const char *sql)
 {
     sqlite3 *database = open_file(url);
-    const char *sql = "UPDATE job SET type = 'not a name!' WHERE id = ?1";
 
     require(step_for_job(database, sql, id) == SQLITE_DONE, database, sql);
     require(sqlite3_changes(database) == 1, database, "no such job");
     sqlite3_close(database);
+}
+
+static void damage_job(const char *url, const struct uuid *id)
+{
+    change_job(url, id, "UPDATE job SET type = 'not a name!' WHERE id = ?1");
+}
+
+static void damage_headers(const char *url, const struct uuid *id)
+{
+    change_job(url, id, "UPDATE job SET headers = '{\"a\":' WHERE id = ?1");
 }
 
 static void set_schema(const char *url, int version, int usable_from)
@@ -130,6 +139,12 @@ static const struct {
      " + (SELECT count(*) FROM ended) + (SELECT count(*) FROM aside)"},
     {"details and runs have a job",
      "SELECT seq FROM detail UNION SELECT seq FROM run EXCEPT SELECT seq FROM job"},
+    {"a tag leads to a job that has it",
+     "SELECT 1 FROM tag t LEFT JOIN job j ON j.id = t.id"
+     " WHERE coalesce(instr(' ' || j.tags || ' ', ' ' || t.tag || ' '), 0) = 0"},
+    {"each tag of a job leads to it",
+     "SELECT 1 FROM job j WHERE j.tags IS NOT NULL AND length(j.tags)"
+     " - length(replace(j.tags, ' ', '')) + 1 <> (SELECT count(*) FROM tag t WHERE t.id = j.id)"},
     {"the key knows the job that waits with it",
      "SELECT 1 FROM job_view v JOIN queue q ON q.name = v.queue LEFT JOIN keyed k"
      " ON k.queue_id = q.queue_id AND k.key = v.key"
@@ -155,11 +170,12 @@ static const struct {
      "SELECT 1 FROM running l JOIN job j ON j.seq = l.seq WHERE l.execution <> j.executions + 1"},
     {"a lease without traces has none",
      "SELECT 1 FROM lease l JOIN job j ON j.seq = l.seq WHERE traces = 0 AND (j.key IS NOT NULL"
-     " OR l.cancel_requested_at IS NOT NULL OR l.seq IN (SELECT seq FROM detail)"
+     " OR j.tags IS NOT NULL OR l.cancel_requested_at IS NOT NULL OR l.seq IN (SELECT seq FROM detail)"
      " OR l.seq IN (SELECT seq FROM run))"},
     {"a job whose lease is in a batch has no traces",
      "SELECT 1 FROM batch b, json_each(b.seqs) m JOIN job j ON j.seq = m.value"
-     " WHERE j.key IS NOT NULL OR j.executions + j.attempts + j.stalls > 0"
+     " WHERE j.key IS NOT NULL OR j.tags IS NOT NULL"
+     " OR j.executions + j.attempts + j.stalls > 0"
      " OR j.seq IN (SELECT seq FROM detail) OR j.seq IN (SELECT seq FROM run)"},
     {"a batch knows how many it has, and between which they lie",
      "SELECT 1 FROM batch b WHERE (open, 1, 1) IS NOT (SELECT count(*), min(m.value) >= b.seq,"
@@ -209,6 +225,7 @@ static void block(const char *url)
 
 const struct backdoor sqlite_backdoor = {
     .damage_job = damage_job,
+    .damage_headers = damage_headers,
     .set_schema = set_schema,
     .refuses = refuses,
     .is_sound = is_sound,

@@ -76,7 +76,11 @@ static struct uuid add_keyed(struct scene *scene)
 
 static struct uuid add_scheduled(struct scene *scene)
 {
+    static const char *const tags[] = {"first", "second"};
     struct job job = scene_job(scene);
+
+    job.headers = "{\"a\":1}";
+    job.tags = (struct tags){tags, 2};
 
     job.run_at = LATER;
     return scene_enqueue(scene, job, NOW).id;

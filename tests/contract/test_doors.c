@@ -70,6 +70,7 @@ static void compare_jobs(struct entrance *entrance, const struct offer *offer,
                          const struct door_answer *ours, const struct door_answer *theirs)
 {
     CLEANUP(job_list_done) struct job_list list = {0}, other_list = {0};
+    char tags[TAGS_TEXT_SIZE], other_tags[TAGS_TEXT_SIZE];
     const struct job a = get(&entrance->ours, &ours->id, &list);
     const struct job b = get(&entrance->ours, &theirs->id, &other_list);
 
@@ -77,7 +78,8 @@ static void compare_jobs(struct entrance *entrance, const struct offer *offer,
                       same_bytes(a.payload, b.payload) && a.priority == b.priority &&
                       a.run_at == b.run_at && a.timeout == b.timeout &&
                       a.max_attempts == b.max_attempts && a.max_stalls == b.max_stalls &&
-                      text_equal(a.key, b.key) &&
+                      text_equal(a.key, b.key) && text_equal(a.headers, b.headers) &&
+                      text_equal(tags_format(a.tags, tags), tags_format(b.tags, other_tags)) &&
                       text_equal(a.idempotency_key, b.idempotency_key) &&
                       keyed_flags_pack(a.update) == keyed_flags_pack(b.update),
                   "%s: the stored jobs differ: %s", offer->rule, shown(offer));
@@ -133,6 +135,25 @@ START_TEST(every_door_lets_the_same_in_and_refuses_the_rest_in_the_same_words)
     }
     ck_assert_uint_gt(accepted, offer_count / 4);
     ck_assert_uint_lt(accepted, 3 * offer_count / 4);
+}
+END_TEST
+
+/* PostgreSQL has its own way to write an object, and this is that. */
+START_TEST(the_longest_headers_are_let_in_by_every_door_and_longer_ones_by_none)
+{
+    CLEANUP(entrance_close) struct entrance entrance = entrance_open(foreign_doors[_i]);
+    char headers[8193 + 1];
+    const struct offer offer = {.rule = "long headers", .type = "t", .headers = headers};
+    struct door_answer ours, theirs;
+
+    entrance.client = door_of_client.open(&entrance.ours);
+    entrance.foreign = entrance.door->open(&entrance.ours);
+    for (int size = 8192; size <= 8193; size++) {
+        snprintf(headers, sizeof headers, "{\"a\": \"%0*d\"}", size - 9, 7);
+        offer_to_both(&entrance, &offer, &ours, &theirs);
+        compare_words(&offer, &ours, &theirs);
+        ck_assert_int_eq(ours.accepted, size == 8192);
+    }
 }
 END_TEST
 
@@ -222,6 +243,9 @@ Suite *doors_suite(void)
             continue;
         tcase_add_loop_test(
             verdicts, every_door_lets_the_same_in_and_refuses_the_rest_in_the_same_words, i, i + 1);
+        tcase_add_loop_test(verdicts,
+                            the_longest_headers_are_let_in_by_every_door_and_longer_ones_by_none, i,
+                            i + 1);
         tcase_add_loop_test(verdicts, the_limits_of_a_config_hold_at_every_door, i, i + 1);
         tcase_add_loop_test(verdicts, every_door_gives_the_same_verdict_on_offers_out_of_nowhere, i,
                             i + 1);

@@ -161,7 +161,7 @@ class Starts(PluginCase):
             "text": (self.path("text.so"), "plugin text: "),
             "no_plugin": (plugin("no_plugin"), "it exports no th_plugin"),
             "other_abi": (plugin("other_abi"),
-                          "built for plugin ABI 2.5, and this thd has 1.0: build it again"),
+                          "built for plugin ABI 2.5, and this thd has 1.1: build it again"),
             "type": (plugin("faulty"), "plugin faulty has no handler for type 'type'"),
         }
         pool = self.start_pool({name: {"plugin": path} for name, (path, _) in cases.items()},
@@ -427,7 +427,7 @@ class Check(PluginCase):
             "missing": ("./missing.so", ".plugin: {}: cannot open shared object file"),
             "no_plugin": (plugin("no_plugin"), ".plugin: {}: no plugin: it exports no th_plugin"),
             "other_abi": (plugin("other_abi"),
-                          ".plugin: {}: built for plugin ABI 2.5, and this thd has 1.0"),
+                          ".plugin: {}: built for plugin ABI 2.5, and this thd has 1.1"),
             "fatal": (plugin("fatal"), ".plugin: {}: killed by SIGABRT while it was loaded"),
             "unknown": (plugin("faulty"), ".plugin: {}: has no handler for type 'unknown'"),
         }

@@ -98,7 +98,7 @@ class Versions(SqlCase):
             for job in jobs:
                 self.assertEqual(self.sql(f"SELECT taskharbor.wait_for('{job}')"), "done")
         self.assertIn(f"offer_v{NEWER}(", self.definition("enqueue(text, text, text, timestamptz, integer, interval, integer,"
-                                                          " integer, text, text, interval, boolean, text, boolean, boolean, uuid)"))
+                                                          " integer, text, text, interval, boolean, text, boolean, boolean, uuid, jsonb, text[])"))
         self.assertIsNone(pool.poll())
 
     def test_a_program_adds_its_functions_to_what_a_newer_one_has_made_and_touches_nothing_else(self):

@@ -219,10 +219,10 @@ class Producers(RedisCase):
 
     def test_a_script_that_is_too_old_for_the_layout_stores_nothing(self):
         self.ok("migrate")
-        self.server.cli("HSET", "th:schema", "version", "5", "usable_from", "4")
+        self.server.cli("HSET", "th:schema", "version", "6", "usable_from", "5")
         self.assertIn("VERSION", self.produce("type", "work")[0])
         self.assertEqual(self.server.cli("EXISTS", "th:{mail}:job", "th:{mail}:state"), "0")
-        self.server.cli("HSET", "th:schema", "version", "5", "usable_from", "3")
+        self.server.cli("HSET", "th:schema", "version", "6", "usable_from", "4")
         self.assertEqual(self.produce("type", "work")[1:], ["ready", "new"])
 
 
@@ -234,18 +234,18 @@ class Versions(RedisCase):
         self.server.cli("HSET", "th:schema", "version", "0", "usable_from", "0")
         self.refuses(1, "TaskHarbor has not been here yet: run 'thctl migrate'", "stats")
         self.server.cli("HSET", "th:schema", "version", "1", "usable_from", "1")
-        self.refuses(1, "is at version 1 and this program needs 3: run 'thctl migrate'", "stats")
+        self.refuses(1, "is at version 1 and this program needs 4: run 'thctl migrate'", "stats")
         self.ok("migrate")
-        self.assertEqual(self.server.cli("HMGET", "th:schema", "version", "usable_from"), "3\n3")
+        self.assertEqual(self.server.cli("HMGET", "th:schema", "version", "usable_from"), "4\n4")
         self.start_pool(HANDLERS)
         self.wait_state(job_id, "done")
 
     def test_a_layout_of_a_newer_program_is_refused_and_left_alone(self):
         self.enqueue("work")
-        self.server.cli("HSET", "th:schema", "version", "5", "usable_from", "4")
+        self.server.cli("HSET", "th:schema", "version", "6", "usable_from", "5")
         for words in (("enqueue", "work"), ("migrate",)):
             self.refuses(1, "upgrade TaskHarbor here", *words)
-        self.assertEqual(self.server.cli("HMGET", "th:schema", "version", "usable_from"), "5\n4")
+        self.assertEqual(self.server.cli("HMGET", "th:schema", "version", "usable_from"), "6\n5")
         self.assertEqual(self.server.cli("HLEN", "th:{default}:job"), "1")
 
 

@@ -79,6 +79,8 @@ REFUSALS = (
     ("enqueue('work', run_at => 'infinity')", "TH002", "run_at is out of range: use the years 2000 to 9999"),
     ("enqueue('work', timeout => '9000000 years')", "TH002", "timeout is out of range: use 0 to 365d"),
     ("enqueue('work', update_run_at => 'later')", "TH002", "update_run_at is always, never, if_earlier or if_later"),
+    ("enqueue('work', headers => '[]')", "TH002", "headers are not a JSON object: use a JSON object of at most 8192"),
+    ("enqueue('work', tags => '{a,b c}')", "TH002", "tag 'b c' has a character that is not allowed: use 1 to 128 of"),
     ("enqueue('work', '{bad')", "TH002", r"""payload is not JSON: Token "bad" is invalid \(use raw for other bytes\)
 HINT:  enqueue_raw\(\) takes any bytes"""),
     ("enqueue('work', to_json(repeat('x', 1048576)))", "TH002",
@@ -96,6 +98,8 @@ REFUSALS_OF_MANY = (
     ('[{"type": "work"}, {"type": "work", "priority": "high"}]', "TH002",
      'job 2: invalid input syntax for type integer: "high"'),
     ('[{"type": "work"}, {"type": "work", "priority": 10}]', "TH002", "job 2: priority is out of range: use 0 to 9"),
+    ('[{"type": "work"}, {"type": "work", "headers": [1]}]', "TH002", "job 2: headers are not a JSON object"),
+    ('[{"type": "work", "tags": ["a", "a"]}]', "TH002", "tag 'a' stands there twice: use it once"),
     ('[{"type": "work", "timeout": "9000000 years"}]', "TH002", "timeout is out of range: use 0 to 365d"),
     ('[{"type": "work", "payload": 1, "payload_base64": "AA=="}]', "TH002",
      "payload and payload_base64 are both there: use one of them"),
@@ -148,13 +152,22 @@ class Many(SqlCase):
     def test_a_job_is_the_same_as_by_enqueue(self):
         self.sql("SELECT taskharbor.enqueue('a', '{\"n\": [1, null]}'::jsonb, queue => 'mail', run_at =>"
                  " '2100-01-01 UTC', priority => 2, timeout => '30s', max_attempts => 7, max_stalls => 2, key => 'k',"
-                 " update_payload => false, update_run_at => 'never', update_retry => false, reset_counts => true)")
+                 " update_payload => false, update_run_at => 'never', update_retry => false, reset_counts => true,"
+                 " headers => '{\"a\": [1]}', tags => '{x,y:1}')")
         self.many('[{"type": "a", "payload": {"n": [1, null]}, "queue": "post", "run_at": "2100-01-01 UTC",'
                   ' "priority": 2, "timeout": "30s", "max_attempts": 7, "max_stalls": 2, "key": "k", "update_payload":'
-                  ' false, "update_run_at": "never", "update_retry": false, "reset_counts": true}]')
+                  ' false, "update_run_at": "never", "update_retry": false, "reset_counts": true, "headers": {"a": [1]},'
+                  ' "tags": ["x", "y:1"]}]')
         columns = ("type, encoding, priority, due, run_at, timeout, max_attempts, max_stalls, attempts, stalls, key,"
-                   " update_flags, idempotency_key, payload")
+                   " update_flags, idempotency_key, payload, headers, tags")
         self.assertEqual(self.sql(f"SELECT count(*), count(DISTINCT ({columns})) FROM taskharbor.job"), "2|1")
+
+    def test_headers_and_tags_are_seen_by_sql(self):
+        self.many('[{"type": "a", "headers": {"b": 1, "a": "x"}}, {"type": "b", "headers": null, "tags": []},'
+                  ' {"type": "c", "tags": ["x", "y"]}]')
+        self.assertEqual(self.sql("SELECT type, headers, tags FROM taskharbor.jobs ORDER BY type"),
+                         'a|{"a": "x", "b": 1}|\nb||\nc||{x,y}')
+        self.assertIn('"type":"c"', self.thctl("--json", "ls", "--tag", "y"))
 
     def test_bytes_come_as_base64(self):
         self.many('[{"type": "a", "payload_base64": "AP8="}]')

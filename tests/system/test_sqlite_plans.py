@@ -11,7 +11,7 @@ import unittest
 STORE = os.path.join(os.environ["TH_SOURCE_DIR"], "src/store/sqlite")
 
 # What grows with the number of jobs. Queues and pools are few, and so is what runs.
-LARGE = {"ready", "waiting", "ended", "job", "detail", "run", "keyed", "idempotency"}
+LARGE = {"ready", "waiting", "ended", "job", "detail", "run", "keyed", "idempotency", "tag"}
 
 # Statements that sort or go through something large, and why they may.
 MAY_SORT = {

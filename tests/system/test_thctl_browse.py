@@ -9,7 +9,8 @@ import uuid
 from harness import Case
 
 JOB_FIELDS = [
-    "id", "type", "queue", "state", "why", "encoding", "payload", "priority", "run_at", "timeout_ms",
+    "id", "type", "queue", "state", "why", "encoding", "payload", "headers", "tags", "priority", "run_at",
+    "timeout_ms",
     "attempts", "max_attempts", "executions", "stalls", "max_stalls", "key", "idempotency_key",
     "created_at", "started_at", "ended_at", "failed_at", "last_error", "reason", "exit_code",
     "signal", "pool", "worker", "progress", "result", "cancel_requested_at", "merged_into",

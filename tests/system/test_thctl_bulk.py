@@ -41,13 +41,15 @@ class Bulk(Case):
             "payload_base64": base64.b64encode(b"\0\xff").decode(), "priority": 1,
             "run_at": "2031-01-31T10:00:00Z", "timeout": "30s", "max_attempts": 2, "max_stalls": 3,
             "key": "k", "idempotency_key": "i", "update_payload": False,
-            "update_run_at": "never", "update_retry": False, "reset_counts": True}))
+            "update_run_at": "never", "update_retry": False, "reset_counts": True,
+            "headers": {"a": [1]}, "tags": ["x", "y"]}))
         [job] = self.jobs()
         self.assertEqual(job["id"], "0193f0a2-7c1d-7abc-8def-0123456789ab")
         self.assertEqual((job["queue"], job["priority"], job["timeout_ms"]), ("q", 1, 30000))
         self.assertEqual(base64.b64decode(job["payload_base64"]), b"\0\xff")
         self.assertEqual((job["state"], job["key"], job["idempotency_key"]),
                          ("scheduled", "k", "i"))
+        self.assertEqual((job["headers"], job["tags"]), ({"a": [1]}, ["x", "y"]))
 
     def test_json_answers_have_a_line_per_job(self):
         result = self.bulk('{"type":"t","idempotency_key":"k"}\n' * 2, "--json")
@@ -63,12 +65,14 @@ class Bulk(Case):
 
     def test_options_are_the_defaults_of_lines_that_do_not_say(self):
         self.bulk('{}\n{"type":"own","queue":"mine","priority":9}\n', "fallback", "--queue", "q",
-                  "--priority", "1", "--max-attempts", "3", "--timeout=5s", "--run-at", "+1h")
+                  "--priority", "1", "--max-attempts", "3", "--timeout=5s", "--run-at", "+1h",
+                  "--header", "a=1", "--tag", "all")
         first, second = self.jobs()
         self.assertEqual((first["type"], first["queue"], first["priority"]), ("fallback", "q", 1))
         self.assertEqual((second["type"], second["queue"], second["priority"]), ("own", "mine", 9))
         self.assertEqual((second["max_attempts"], second["timeout_ms"]), (3, 5000))
         self.assertEqual(second["state"], "scheduled")
+        self.assertEqual((second["headers"], second["tags"]), ({"a": "1"}, ["all"]))
 
     def test_relative_times_have_one_now(self):
         before = datetime.now(timezone.utc)

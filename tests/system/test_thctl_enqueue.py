@@ -38,7 +38,8 @@ class OneJob(Case):
             "t", "[1]", "--queue=mail", "--run-at", "2030-01-31T10:00:00Z", "--priority", "0",
             "--timeout", "90s", "--max-attempts", "7", "--max-stalls", "8", "--key", "schlüssel",
             "--update-payload=false", "--update-run-at=if_later", "--update-retry", "false",
-            "--reset-counts", "--idempotency-key", "once",
+            "--reset-counts", "--idempotency-key", "once", "--header", "a=1", "--header=b=x=\"y\"",
+            "--tag", "mail", "--tag=customer:42",
             "--id", "0193f0a2-7c1d-7abc-8def-0123456789ab"))
         self.assertEqual(job["id"], "0193f0a2-7c1d-7abc-8def-0123456789ab")
         self.assertEqual(job["state"], "scheduled")
@@ -46,6 +47,38 @@ class OneJob(Case):
         self.assertEqual((job["max_attempts"], job["max_stalls"]), (7, 8))
         self.assertEqual((job["key"], job["idempotency_key"]), ("schlüssel", "once"))
         self.assertEqual(job["run_at"], "2030-01-31T10:00:00.000000Z")
+        self.assertEqual(job["headers"], {"a": "1", "b": 'x="y"'})
+        self.assertEqual(job["tags"], ["mail", "customer:42"])
+
+    def test_headers_and_tags_that_are_none_are_refused(self):
+        for says, *arguments in (
+                ("--header 'a' is not NAME=VALUE", "--header", "a"),
+                ("--header '=1' is not NAME=VALUE", "--header", "=1"),
+                ("--header a is given twice", "--header", "a=1", "--header", "a=2"),
+                ("--header a is not UTF-8", "--header", b"a=\xff"),
+                ("headers are 8193 bytes long: use a JSON object", "--header", "a=" + "x" * 8185),
+                ("--tag: 'a b' is not a name", "--tag", "a b"),
+                ("tag 'a' stands there twice", "--tag", "a", "--tag", "a")):
+            self.refuses(2, says, "enqueue", "x", *arguments)
+        self.assert_nothing_stored()
+
+    def test_a_job_is_shown_and_listed_by_its_tags(self):
+        job_id = self.enqueue("x", "--tag", "mail", "--tag", "urgent", "--header", "a=1")
+        self.enqueue("x")
+        self.assertEqual([job["id"] for job in self.jobs("--tag", "urgent")], [job_id])
+        self.assertEqual([job["id"] for job in self.jobs("--tag", "urgent", "--state", "ready")],
+                         [job_id])
+        self.assertEqual(self.jobs("--tag", "urgent", "--state", "dead"), [])
+        self.refuses(2, "--tag: 'a b' is not a name", "ls", "--tag", "a b")
+        shown = self.ok("show", job_id)
+        self.assertRegex(shown, r"(?m)^tags +mail urgent$")
+        self.assertRegex(shown, r'(?m)^headers +\{"a":"1"\}$')
+
+    def test_jobs_are_cancelled_by_their_tag(self):
+        first, second = self.enqueue("x", "--tag", "mail"), self.enqueue("x")
+        self.ok("cancel", "--all", "--tag", "mail", "--yes")
+        self.assertEqual((self.job(first)["state"], self.job(second)["state"]),
+                         ("cancelled", "ready"))
 
     def test_json_answer_has_id_state_existed_updated(self):
         [answer] = self.objects("enqueue", "x")

@@ -96,6 +96,12 @@ class Start(RunningCase):
             "TH_MAX_ATTEMPTS": "7", "TH_EXECUTION": "1", "TH_POOL_ID": job["pool"]})
         self.assertTrue(job["pool"].startswith(pool.events("pool_ready")[0]["pool"] + "."))
 
+    def test_headers_reach_the_command_and_so_does_a_trace(self):
+        self.start_quick({"x": {"command": 'echo "$TH_HEADERS|$TRACEPARENT|$TRACESTATE|${BAGGAGE-none}"'}})
+        job = self.run_job("x", "--header", "traceparent=00-ab-cd-01", "--header", "tracestate=a=1", "--header", "b=2")
+        self.assertEqual(job["output"], '{"traceparent":"00-ab-cd-01","tracestate":"a=1","b":"2"}'
+                                        "|00-ab-cd-01|a=1|none\n")
+
     def test_attempts_and_executions_are_told(self):
         tell = 'echo "$TH_ATTEMPT $TH_EXECUTION $TH_MAX_ATTEMPTS" >>told; '
         self.start_quick({"x": {"command": tell + '[ "$TH_EXECUTION" != 1 ] || exit 75; exit 1'}})

@@ -33,9 +33,9 @@ static const struct {
         random_suite, signal_name_suite, text_suite, timestamp_suite, units_suite, uuid_suite,
         zone_load_suite, zone_suite}},
     {"job", {
-        cron_describe_suite, cron_due_suite, cron_parse_suite, cron_suite, idempotency_suite, aside_suite,
+        cron_describe_suite, cron_due_suite, cron_parse_suite, cron_suite, headers_suite, idempotency_suite, aside_suite,
         job_json_suite, job_suite, keyed_suite, lease_suite, rate_suite, retry_suite,
-        settlement_suite, state_suite, stop_reason_suite, timekeeper_suite, why_suite}},
+        settlement_suite, state_suite, stop_reason_suite, tags_suite, timekeeper_suite, why_suite}},
     {"config", {
         config_suite, diagnostics_suite, environment_suite, field_suite, handler_match_suite,
         include_suite, plugin_id_suite, reference_suite, yaml_tree_suite}},

@@ -49,6 +49,7 @@ Suite *cron_describe_suite(void);
 Suite *cron_due_suite(void);
 Suite *cron_parse_suite(void);
 Suite *cron_suite(void);
+Suite *headers_suite(void);
 Suite *idempotency_suite(void);
 Suite *aside_suite(void);
 Suite *start_board_suite(void);
@@ -61,6 +62,7 @@ Suite *retry_suite(void);
 Suite *settlement_suite(void);
 Suite *state_suite(void);
 Suite *stop_reason_suite(void);
+Suite *tags_suite(void);
 Suite *timekeeper_suite(void);
 Suite *why_suite(void);
 

@@ -48,14 +48,15 @@ SELECT 'taskharbor_' || 'queue'::regclass::oid
 -- name: enqueue_plain
 SELECT n, state_ FROM enqueue_plain($1::bigint, $2::boolean, $3::text[], $4::int[], $5::uuid[],
     $6::text[], $7::bytea[], $8::int[], $9::int[], $10::int[], $11::int[], $12::int[], $13::int[],
-    $14::bigint[], $15::bigint[])
+    $14::bigint[], $15::bigint[], $16::bytea[])
 -- name: enqueue_items
 SELECT id, state, existed, updated FROM enqueue_items($1::json, $2::bigint)
 -- name: enqueue_checked
 SELECT id, state, existed, updated FROM enqueue_checked($1::json)
 -- name: exchange
 SELECT what, n, code, seq, id, type, encoding, priority, due, run_at, timeout, max_attempts,
-    max_stalls, attempts, stalls, executions, created_at, key, update_flags, idempotency_key, payload
+    max_stalls, attempts, stalls, executions, created_at, key, update_flags, idempotency_key, payload,
+    headers, tags
 FROM exchange($1::bigint, $2::text[], $3::int[], $4::int[], $5::boolean[], $6::bytea[], $7::int[],
     $8::varbit[], $9::int[], $10::uuid[], $11::bigint[], $12::bytea[], $13::int[], $14::bigint[],
     $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::int[], $20::json, $21::text,
@@ -68,7 +69,7 @@ SELECT pool_lock($1::text)
 SELECT l.seq, j.id, j.type, j.encoding, j.priority, j.due, j.run_at, j.timeout,
     j.max_attempts, j.max_stalls, j.attempts, j.stalls, l.execution, j.created_at, j.key,
     j.update_flags, j.idempotency_key, j.payload, q.name, l.token, l.expires_at, l.started_at,
-    l.worker, l.cancel_requested_at
+    l.worker, l.cancel_requested_at, j.headers, j.tags
 FROM leases l CROSS JOIN LATERAL (SELECT * FROM job WHERE seq = l.seq OFFSET 0) j
     JOIN queue q ON q.queue_id = l.queue_id
 WHERE l.pool = $1::text
@@ -149,7 +150,7 @@ SELECT * FROM job_view WHERE id = $1::uuid
 -- name: list_page
 SELECT seqs, more, at, ref, id FROM list_page($1::bigint, $2::bigint, $3::bigint, $4::bigint,
     $5::text, $6::int, $7::text, $8::text, $9::bytea, $10::uuid, $11::uuid, $12::int::boolean,
-    $13::int::boolean, $14::int, $15::int)
+    $13::int::boolean, $14::int, $15::int, $16::text)
 -- Of a page that has 16 MiB already ($3), the next one comes without: nobody reads it.
 -- name: list_jobs
 SELECT v.seq, v.id, v.type, v.queue, v.state, v.encoding,
@@ -159,7 +160,7 @@ SELECT v.seq, v.id, v.type, v.queue, v.state, v.encoding,
     v.expires_at, v.pool, v.worker, v.cancel_requested_at, v.merged_into, v.last_error,
     v.failed_at, v.reason, v.exit_code, v.signal, v.progress_percent, v.progress_text,
     CASE WHEN v.before < $3 THEN v.result END, CASE WHEN v.before < $3 THEN v.output END,
-    v.aside, v.aside_since
+    v.aside, v.aside_since, CASE WHEN v.before < $3 THEN v.headers END, v.tags
 FROM (SELECT j.*, u.n, sum(j.size) OVER (ORDER BY u.n) - j.size AS before
     FROM unnest($1::bigint[]) WITH ORDINALITY u (seq, n) CROSS JOIN LATERAL (
         SELECT *, CASE WHEN $2::int::boolean THEN 0 ELSE octet_length(payload)

@@ -9,10 +9,10 @@
 
 #include <stdio.h>
 
-#define NEWEST 3
+#define NEWEST 4
 
 /* The lowest binary that may use a layout of version NEWEST. */
-#define USABLE_FROM 3
+#define USABLE_FROM 4 /* records may have headers and tags */
 
 static bool ask(struct redis *redis, bool migrate, struct store_schema *schema_out,
                 struct error *err)

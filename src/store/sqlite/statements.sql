@@ -54,6 +54,13 @@ INSERT INTO job (id, queue_id, type, encoding, priority, due, run_at, timeout, m
     payload)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO NOTHING
+-- The same for a job that has headers or tags.
+-- name: job_add_extras
+INSERT INTO job (id, queue_id, type, encoding, priority, due, run_at, timeout, max_attempts,
+    max_stalls, attempts, stalls, executions, created_at, key, update_flags, idempotency_key,
+    payload, headers, tags)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO NOTHING
 -- name: ready_add
 INSERT INTO ready (queue_id, priority, due, seq) VALUES (?, ?, ?, ?)
 -- name: ready_remove
@@ -87,11 +94,21 @@ UPDATE job SET priority = ?2, due = ?3, run_at = ?4, timeout = ?5, max_attempts 
     max_stalls = ?7, attempts = ?8, stalls = ?9, update_flags = ?10
 WHERE seq = ?1
 -- name: job_set_payload
-UPDATE job SET encoding = ?2, payload = ?3 WHERE seq = ?1
+UPDATE job SET encoding = ?2, payload = ?3, headers = ?4, tags = ?5 WHERE seq = ?1
 -- name: job_copy_payload
-UPDATE job SET encoding = other.encoding, payload = other.payload
-FROM (SELECT encoding, payload FROM job WHERE seq = ?2) AS other
+UPDATE job SET encoding = other.encoding, payload = other.payload, headers = other.headers,
+    tags = other.tags
+FROM (SELECT encoding, payload, headers, tags FROM job WHERE seq = ?2) AS other
 WHERE seq = ?1
+
+-- Tags --------------------------------------------------------------------------------------
+
+-- name: job_tags
+SELECT id, tags FROM job WHERE seq = ?
+-- name: tag_add
+INSERT INTO tag (tag, id) VALUES (?, ?) ON CONFLICT DO NOTHING
+-- name: tag_remove
+DELETE FROM tag WHERE tag = ? AND id = ?
 
 -- Where a job stands ------------------------------------------------------------------------
 
@@ -114,6 +131,8 @@ FROM ready r JOIN job j ON j.seq = r.seq
 WHERE r.queue_id = ?
 ORDER BY r.priority, r.due, r.seq
 LIMIT ?
+-- name: job_extras
+SELECT headers, tags FROM job WHERE seq = ?
 -- name: lease_add
 INSERT INTO lease (seq, queue_id, execution, token, expires_at, pool, started_at, traces)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -126,7 +145,8 @@ SELECT (SELECT count(*) FROM lease WHERE queue_id = ?1)
 -- name: held
 SELECT l.seq, j.id, j.type, j.encoding, j.priority, j.due, j.run_at, j.timeout, j.max_attempts,
     j.max_stalls, j.attempts, j.stalls, l.execution, j.created_at, j.key, j.update_flags,
-    j.idempotency_key, j.payload, q.name, l.token, l.expires_at, l.started_at, l.worker, l.cancel_requested_at
+    j.idempotency_key, j.payload, q.name, l.token, l.expires_at, l.started_at, l.worker,
+    l.cancel_requested_at, j.headers, j.tags
 FROM (SELECT * FROM running WHERE pool = ? ORDER BY seq LIMIT -1) l
     CROSS JOIN job j ON j.seq = l.seq CROSS JOIN queue q ON q.queue_id = l.queue_id
 
@@ -341,7 +361,7 @@ SELECT seq, id, type, queue, state, encoding, NULL, priority, due, run_at, timeo
     max_attempts, executions, stalls, max_stalls, key, update_flags, idempotency_key, created_at,
     started_at, ended_at, token, expires_at, pool, worker, cancel_requested_at, merged_into,
     last_error, failed_at, reason, exit_code, signal, progress_percent, progress_text, NULL, NULL,
-    aside, aside_since
+    aside, aside_since, NULL, tags
 FROM job_view WHERE seq = ?
 -- The streams of a list, each in the order of an index: ?1 is the queue, ?2 its priority or state, ?3
 -- how many, and the rest lies strictly between two ends. See parts/candidates.h.
@@ -413,6 +433,17 @@ SELECT j.id, j.seq FROM (
     CROSS JOIN job j ON j.seq = t.seq
 WHERE j.id >= ?4 AND (?5 OR j.id > ?4) AND j.id < ?6
 ORDER BY j.id DESC LIMIT ?3
+-- A tag whose job was deleted by hand is passed over.
+-- name: list_tag_up
+SELECT j.id, j.seq FROM tag t CROSS JOIN job j ON j.id = t.id
+WHERE t.tag = ?7 AND t.id >= ?4 AND (?5 OR t.id > ?4) AND t.id < ?6
+ORDER BY t.id LIMIT ?3
+-- name: list_tag_down
+SELECT j.id, j.seq FROM tag t CROSS JOIN job j ON j.id = t.id
+WHERE t.tag = ?7 AND t.id >= ?4 AND (?5 OR t.id > ?4) AND t.id < ?6
+ORDER BY t.id DESC LIMIT ?3
+-- name: list_state
+SELECT state FROM job_view WHERE seq = ?
 -- name: list_look
 SELECT j.queue_id, j.type, j.key, coalesce(a.error, d.last_error)
 FROM job j LEFT JOIN detail d ON d.seq = j.seq LEFT JOIN aside a ON a.seq = j.seq

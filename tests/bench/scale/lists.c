@@ -15,6 +15,7 @@ struct page {
     bool from_middle; /* the second page of what is older than the middle one of its kind */
     bool oldest_first;
     enum town_kind kind; /* whose middle it is */
+    const char *tag;
 };
 
 enum which {
@@ -41,6 +42,8 @@ enum which {
     BLOCKED,
     RETRY,
     CANCELLED,
+    TAGGED,
+    TAGGED_READY,
 };
 
 static const struct page pages[] = {
@@ -67,6 +70,8 @@ static const struct page pages[] = {
     [BLOCKED] = {JOB_BLOCKED, NULL, false, false, TOWN_READY},
     [RETRY] = {JOB_RETRY, NULL, false, false, TOWN_READY},
     [CANCELLED] = {JOB_CANCELLED, NULL, false, false, TOWN_READY},
+    [TAGGED] = {ANY_STATE, NULL, false, false, TOWN_READY, TOWN_TAG},
+    [TAGGED_READY] = {JOB_READY, NULL, false, false, TOWN_READY, TOWN_TAG},
 };
 
 /* A page may be short, or empty, when few of many candidates fit. */
@@ -85,6 +90,7 @@ static usec_t run_list(struct town *town, int which)
     const struct page *page = &pages[which];
     struct job_filter filter = {.by_state = page->state != ANY_STATE,
                                 .queue = page->queue,
+                                .tag = page->tag,
                                 .oldest_first = page->oldest_first,
                                 .brief = true,
                                 .limit = PAGE};
@@ -124,6 +130,8 @@ static const struct operation operations[] = {
     {"list blocked", run_list, BLOCKED},
     {"list retry", run_list, RETRY},
     {"list cancelled", run_list, CANCELLED},
+    {"list of a tag", run_list, TAGGED},
+    {"list ready of a tag", run_list, TAGGED_READY},
 };
 
 const struct operation_list list_operations = {operations, COUNT_OF(operations)};

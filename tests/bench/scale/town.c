@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "bench/bench.h"
 
 #include <stdio.h>
@@ -31,11 +32,14 @@ static void must_be_ok(const enum th_error_code *verdicts, size_t count, const c
 
 struct job town_job(struct town *town, const char *queue)
 {
+    static const char *const tags[] = {TOWN_TAG};
     struct job job = job_defaults();
 
     job.id = uuid_make(&town->ids, store_now(town->store));
     job.type = TOWN_TYPE;
     job.queue = queue;
+    if (text_equal(queue, TOWN_RARE))
+        job.tags = (struct tags){tags, COUNT_OF(tags)};
     return job;
 }
 

@@ -21,6 +21,7 @@
 #define TOWN_OTHER  "other0"  /* where nobody works, and jobs have names */
 #define TOWN_NAME   "name-50" /* of its first ready job, and of its first scheduled one */
 #define TOWN_RARE   "rare"    /* a queue with TOWN_FEW jobs of each kind */
+#define TOWN_TAG    "few"     /* what the jobs of that queue have */
 #define TOWN_SHELF  "shelf"   /* a queue whose jobs are all aside */
 #define TOWN_TYPE   "scale:job"
 #define TOWN_POOL   "bench"  /* who works */

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#define WORDS_MAX 8
+#define WORDS_MAX 40
 
-enum { QUEUE, LIMIT, TIMEOUT, STATE, AFTER, TEXT, QUIET, YES, WAIT, ROWS };
+enum { QUEUE, LIMIT, TIMEOUT, STATE, AFTER, TEXT, QUIET, YES, WAIT, TAG, ROWS };
 
 static const char *const states[] = {"ready", "running", "dead", NULL};
 
@@ -24,6 +24,7 @@ static const struct option table[] = {
     [YES] = {"yes", 'y', NULL, "do not ask", OPTION_FLAG},
     [WAIT] = {"wait", 'w', "D", "how long, if at all", OPTION_DURATION, .min = USEC_PER_SEC,
               .max = USEC_PER_HOUR, .is_optional = true},
+    [TAG] = {"tag", 0, "NAME", "as many as you like", OPTION_NAME, .is_several = true},
     [ROWS] = {.name = NULL},
 };
 
@@ -102,6 +103,25 @@ START_TEST(an_optional_value_stands_behind_an_equals_sign_or_not_at_all)
     ck_assert_msg(parse(&letter, OPTIONS_ALL), "%s", letter.err.text);
     ck_assert(letter.values[WAIT].given && letter.values[YES].given);
     ck_assert_str_eq(letter.words.items[0], "5s");
+}
+END_TEST
+
+START_TEST(one_that_may_be_given_several_times_keeps_all_in_their_order)
+{
+    struct line line = LINE("--tag", "a", "one", "--tag=b");
+    struct line wrong = LINE("--tag", "a", "--tag", "b c");
+    struct line many = {0};
+
+    ck_assert_msg(parse(&line, OPTIONS_ALL), "%s", line.err.text);
+    ck_assert_uint_eq(line.values[TAG].count, 2);
+    ck_assert_str_eq(line.values[TAG].all[0], "a");
+    ck_assert_str_eq(line.values[TAG].all[1], "b");
+    ck_assert(!parse(&wrong, OPTIONS_ALL));
+    ck_assert_ptr_nonnull(strstr(wrong.err.text, "--tag: 'b c' is not a name"));
+    for (size_t i = 0; i <= OPTIONS_SEVERAL_MAX; i++)
+        many.items[i] = "--tag=a";
+    ck_assert(!parse(&many, OPTIONS_ALL));
+    ck_assert_str_eq(many.err.text, "--tag is given more than 32 times");
 }
 END_TEST
 
@@ -253,6 +273,7 @@ Suite *options_suite(void)
     tcase_add_test(reading, a_value_may_contain_an_equals_sign_and_start_with_a_dash);
     tcase_add_test(reading, an_optional_value_stands_behind_an_equals_sign_or_not_at_all);
     tcase_add_test(reading, options_may_stand_between_arguments);
+    tcase_add_test(reading, one_that_may_be_given_several_times_keeps_all_in_their_order);
     tcase_add_test(reading, leading_options_end_at_the_first_argument);
     tcase_add_test(reading, two_dashes_end_the_options);
     tcase_add_test(reading, a_dash_alone_is_an_argument);

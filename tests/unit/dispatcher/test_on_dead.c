@@ -78,6 +78,23 @@ START_TEST(it_is_a_job_like_any_other)
 }
 END_TEST
 
+START_TEST(it_has_the_headers_and_tags_of_the_dead_one)
+{
+    static const char *const names[] = {"a", "b"};
+    struct arena arena = {0};
+    struct job dead = dead_job(JOB_JSON, "1", 1);
+
+    dead.headers = "{\"traceparent\":\"00-ab\"}";
+    dead.tags = (struct tags){names, 2};
+    const struct job *job = make(&dead, "no", JOB_PAYLOAD_DEFAULT, &arena);
+    ck_assert_str_eq(job->headers, dead.headers);
+    ck_assert(job->tags.count == 2 && tags_have(job->tags, "a") && tags_have(job->tags, "b"));
+    dead.headers = "damaged";
+    ck_assert_ptr_null(make(&dead, "no", JOB_PAYLOAD_DEFAULT, &arena)->headers);
+    arena_done(&arena);
+}
+END_TEST
+
 START_TEST(a_payload_that_would_be_too_large_is_left_out)
 {
     struct arena arena = {0};
@@ -165,6 +182,7 @@ Suite *on_dead_suite(void)
 
     tcase_add_loop_test(cases, the_payload_tells_id_payload_and_error, 0, COUNT_OF(payloads));
     tcase_add_test(cases, it_is_a_job_like_any_other);
+    tcase_add_test(cases, it_has_the_headers_and_tags_of_the_dead_one);
     tcase_add_test(cases, a_payload_that_would_be_too_large_is_left_out);
     tcase_add_test(cases, an_error_that_would_be_too_large_is_left_out_as_well);
     tcase_add_test(cases, where_not_even_the_id_fits_there_is_no_such_job);

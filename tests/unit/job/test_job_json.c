@@ -82,6 +82,8 @@ static const struct job full_job = {
     .queue = "mail",
     .encoding = JOB_JSON,
     .payload = LITERAL(" { \"to\" : 1 } "),
+    .headers = "{ \"n\": 1.50 }",
+    .tags = {(const char *const[]){"a", "b"}, 2},
     .priority = 3,
     .run_at = NOW,
     .timeout = 1500 * USEC_PER_MSEC,
@@ -118,7 +120,8 @@ static const struct job full_job = {
 
 static const char full_text[] =
     "{\"id\":\"" ID "\",\"type\":\"email:send\",\"queue\":\"mail\",\"state\":\"dead\",\"why\":null,"
-    "\"encoding\":\"json\",\"payload\":{\"to\":1},\"priority\":3,\"run_at\":\"" NOW_TEXT "\","
+    "\"encoding\":\"json\",\"payload\":{\"to\":1},\"headers\":{\"n\":1.50},"
+    "\"tags\":[\"a\",\"b\"],\"priority\":3,\"run_at\":\"" NOW_TEXT "\","
     "\"timeout_ms\":1500,\"attempts\":4,\"max_attempts\":6,\"executions\":9,\"stalls\":5,"
     "\"max_stalls\":7,\"key\":\"k\xc3\xb6y\",\"idempotency_key\":\"i\\\"k\","
     "\"created_at\":\"2030-01-02T03:04:05.123457Z\","
@@ -151,7 +154,8 @@ START_TEST(what_is_absent_is_null)
     assert_written(
         &job,
         "{\"id\":null,\"type\":null,\"queue\":\"default\",\"state\":\"scheduled\",\"why\":null,"
-        "\"encoding\":\"json\",\"payload\":null,\"priority\":5,\"run_at\":null,"
+        "\"encoding\":\"json\",\"payload\":null,\"headers\":null,\"tags\":null,\"priority\":5,"
+        "\"run_at\":null,"
         "\"timeout_ms\":null,\"attempts\":0,\"max_attempts\":null,\"executions\":0,"
         "\"stalls\":0,\"max_stalls\":null,\"key\":null,\"idempotency_key\":null,"
         "\"created_at\":null,\"started_at\":null,\"ended_at\":null,"
@@ -169,17 +173,17 @@ static const struct {
     struct bytes payload;
     const char *expected;
 } payloads[] = {
-    {"null is JSON", JOB_JSON, LITERAL("null"), "\"json\",\"payload\":null,\"p"},
+    {"null is JSON", JOB_JSON, LITERAL("null"), "\"json\",\"payload\":null,\"h"},
     {"a number of forty digits stays what it is", JOB_JSON,
      LITERAL("1234567890123456789012345678901234567890"),
-     "\"json\",\"payload\":1234567890123456789012345678901234567890,\"p"},
+     "\"json\",\"payload\":1234567890123456789012345678901234567890,\"h"},
     {"damaged JSON is shown as the bytes it is", JOB_JSON, LITERAL("{\"a\":"),
-     "\"json\",\"payload_base64\":\"eyJhIjo=\",\"p"},
-    {"nothing is no JSON", JOB_JSON, LITERAL(""), "\"json\",\"payload_base64\":\"\",\"p"},
-    {"raw bytes", JOB_RAW, LITERAL("\0\xff"), "\"raw\",\"payload_base64\":\"AP8=\",\"p"},
+     "\"json\",\"payload_base64\":\"eyJhIjo=\",\"h"},
+    {"nothing is no JSON", JOB_JSON, LITERAL(""), "\"json\",\"payload_base64\":\"\",\"h"},
+    {"raw bytes", JOB_RAW, LITERAL("\0\xff"), "\"raw\",\"payload_base64\":\"AP8=\",\"h"},
     {"raw stays raw, also when it looks like JSON", JOB_RAW, LITERAL("[]"),
-     "\"raw\",\"payload_base64\":\"W10=\",\"p"},
-    {"no raw bytes", JOB_RAW, LITERAL(""), "\"raw\",\"payload_base64\":\"\",\"p"},
+     "\"raw\",\"payload_base64\":\"W10=\",\"h"},
+    {"no raw bytes", JOB_RAW, LITERAL(""), "\"raw\",\"payload_base64\":\"\",\"h"},
 };
 
 START_TEST(a_payload_is_written_as_what_it_is)
@@ -189,6 +193,15 @@ START_TEST(a_payload_is_written_as_what_it_is)
     job.encoding = payloads[_i].encoding;
     job.payload = payloads[_i].payload;
     assert_contains(&job, payloads[_i].expected, payloads[_i].rule);
+}
+END_TEST
+
+START_TEST(damaged_headers_are_shown_as_the_text_they_are)
+{
+    struct job job = job_defaults();
+
+    job.headers = "{\"a\":";
+    assert_contains(&job, "\"headers\":\"{\\\"a\\\":\",\"tags\":null", "for people to see");
 }
 END_TEST
 
@@ -301,6 +314,7 @@ static TCase *write_case(void)
     tcase_add_test(write, a_job_with_everything_has_every_field_in_its_place);
     tcase_add_test(write, what_is_absent_is_null);
     tcase_add_loop_test(write, a_payload_is_written_as_what_it_is, 0, COUNT_OF(payloads));
+    tcase_add_test(write, damaged_headers_are_shown_as_the_text_they_are);
     tcase_add_loop_test(write, a_result_is_written_as_what_it_is, 0, COUNT_OF(results));
     tcase_add_loop_test(write, progress_is_an_object_or_null, 0, COUNT_OF(progresses));
     tcase_add_loop_test(write, a_timeout_is_written_in_milliseconds, 0, COUNT_OF(timeouts));

@@ -72,6 +72,8 @@ START_TEST(every_field_can_be_given)
     expected.type = "email:send";
     expected.queue = "mail";
     expected.payload = BYTES("{\"to\":1}");
+    expected.headers = "{\"a\":1.50}";
+    expected.tags = (struct tags){(const char *const[]){"x", "y"}, 2};
     expected.priority = 2;
     expected.run_at = NOW;
     expected.timeout = 30 * USEC_PER_SEC;
@@ -82,7 +84,8 @@ START_TEST(every_field_can_be_given)
     expected.update =
         (struct keyed_flags){false, UPDATE_RUN_AT_IF_LATER, .retry = false, .reset_counts = true};
     assert_read("{\"id\":\"" ID "\",\"type\":\"email:send\",\"queue\":\"mail\","
-                "\"payload\":{\"to\":1},\"priority\":2,\"run_at\":\"" NOW_TEXT "\","
+                "\"payload\":{\"to\":1},\"headers\":{\"a\":1.50},\"tags\":[\"x\",\"y\"],"
+                "\"priority\":2,\"run_at\":\"" NOW_TEXT "\","
                 "\"timeout\":\"30s\",\"max_attempts\":6,\"max_stalls\":7,\"key\":\"k\","
                 "\"idempotency_key\":\"i\",\"update_payload\":false,"
                 "\"update_run_at\":\"if_later\",\"update_retry\":false,\"reset_counts\":true}",
@@ -118,7 +121,7 @@ END_TEST
 
 /* clang-format off */
 static const char *const optional[] = {
-    "id", "queue", "payload", "payload_base64", "priority", "run_at", "timeout", "timeout_ms",
+    "id", "queue", "payload", "payload_base64", "headers", "tags", "priority", "run_at", "timeout", "timeout_ms",
     "max_attempts", "max_stalls", "key", "idempotency_key", "update_payload", "update_run_at",
     "update_retry", "reset_counts",
 };
@@ -228,6 +231,7 @@ END_TEST
 #define NO_STRING      " must be a string without \\u0000"
 #define NO_NUMBER      " must be a whole number of 32 bits"
 #define NO_TIMEOUT_MS  "timeout_ms must be a whole number from 0 to 31536000000"
+#define NO_TAGS        "tags must be an array of strings"
 #define NO_FLAG        " must be true or false"
 #define NO_UPDATE_WORD "update_run_at must be always, never, if_earlier or if_later"
 
@@ -251,6 +255,11 @@ START_TEST(what_is_wrong_is_refused_with_its_name)
         {WITH("\"id\":\"0193f0a2\""), "id must be a UUID other than nil"},
         {WITH("\"id\":\"00000000-0000-0000-0000-000000000000\""),
          "id must be a UUID other than nil"},
+        {WITH("\"headers\":\"{}\""), "headers must be an object"},
+        {WITH("\"headers\":[]"), "headers must be an object"},
+        {WITH("\"tags\":\"a\""), NO_TAGS},
+        {WITH("\"tags\":[\"a\",1]"), NO_TAGS},
+        {WITH("\"tags\":[\"a\\u0000b\"]"), NO_TAGS},
         {WITH("\"priority\":\"5\""), "priority" NO_NUMBER},
         {WITH("\"priority\":5.0"), "priority" NO_NUMBER},
         {WITH("\"priority\":true"), "priority" NO_NUMBER},

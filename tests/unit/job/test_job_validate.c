@@ -123,6 +123,48 @@ START_TEST(a_queue_is_a_name)
 }
 END_TEST
 
+START_TEST(a_tag_is_a_name)
+{
+    struct job job = valid_job();
+    const char *const names[] = {"first", job_names[_i].name};
+    char expected[256];
+
+    job.tags = (struct tags){names, 2};
+    snprintf(expected, sizeof expected, "tag %s",
+             job_names[_i].complaint ? job_names[_i].complaint : "");
+    assert_verdict(&job, job_names[_i].complaint ? expected : NULL, job_names[_i].rule);
+}
+END_TEST
+
+START_TEST(tags_are_few_and_each_stands_there_once)
+{
+    static const char *const many[] = {"1", "2", "3", "4", "5", "6", "7", "8", "9"};
+    static const char *const twice[] = {"a", "b", "a"};
+    struct job job = valid_job();
+
+    job.tags = (struct tags){many, 8};
+    assert_verdict(&job, NULL, "eight");
+    job.tags = (struct tags){many, 9};
+    assert_verdict(&job, "tags are 9: use at most 8", "nine");
+    job.tags = (struct tags){twice, 3};
+    assert_verdict(&job, "tag 'a' stands there twice: use it once", "twice");
+}
+END_TEST
+
+START_TEST(headers_are_checked_as_headers_are)
+{
+    struct job job = valid_job();
+
+    job.headers = "{\"a\":1}";
+    assert_verdict(&job, NULL, "an object");
+    job.headers = "[]";
+    assert_verdict(&job,
+                   "headers are not a JSON object: use a JSON object of at most 8192 bytes, or "
+                   "leave them out",
+                   "an array");
+}
+END_TEST
+
 START_TEST(a_name_is_valid_when_a_queue_of_that_name_is)
 {
     ck_assert_msg(job_name_is_valid(job_names[_i].name) == !job_names[_i].complaint, "%s",
@@ -403,6 +445,9 @@ TCase *job_validate_case(void)
     tcase_add_test(fields, a_nil_id_is_refused);
     tcase_add_loop_test(fields, a_type_is_a_name, 0, COUNT_OF(job_names));
     tcase_add_loop_test(fields, a_queue_is_a_name, 0, COUNT_OF(job_names));
+    tcase_add_loop_test(fields, a_tag_is_a_name, 0, COUNT_OF(job_names));
+    tcase_add_test(fields, tags_are_few_and_each_stands_there_once);
+    tcase_add_test(fields, headers_are_checked_as_headers_are);
     tcase_add_loop_test(fields, a_name_is_valid_when_a_queue_of_that_name_is, 0,
                         COUNT_OF(job_names));
     tcase_add_loop_test(fields, a_name_that_is_none_is_told_with_what_is_one, 0,

@@ -46,6 +46,7 @@ static struct task a_task(void)
         .clock_offset = -USEC_PER_HOUR,
         .is_json = true,
         .payload = {(const unsigned char *)"{\"to\":1}", 8},
+        .headers = "{\"a\":1}",
     };
 }
 
@@ -79,6 +80,7 @@ START_TEST(a_task_arrives_with_every_field)
     ck_assert(got.is_json);
     ck_assert_uint_eq(got.payload.length, sent.payload.length);
     ck_assert_mem_eq(got.payload.data, sent.payload.data, sent.payload.length);
+    ck_assert_str_eq(got.headers, sent.headers);
     ck_assert_int_eq(receive(), DELIVERY_NONE);
 }
 END_TEST
@@ -123,6 +125,20 @@ START_TEST(no_payload_is_not_an_empty_one)
     pass(&task);
     ck_assert_ptr_null(got.payload.data);
     ck_assert_uint_eq(got.payload.length, 0);
+}
+END_TEST
+
+START_TEST(a_task_without_headers_has_none_and_is_no_larger)
+{
+    unsigned char with[1024], without[1024];
+    struct task task = a_task();
+
+    const size_t size = task_pack(&task, with, sizeof with);
+    const size_t headers = strlen(task.headers);
+    task.headers = NULL;
+    ck_assert_uint_eq(task_pack(&task, without, sizeof without), size - headers);
+    pass(&task);
+    ck_assert_ptr_null(got.headers);
 }
 END_TEST
 
@@ -278,6 +294,7 @@ Suite *task_suite(void)
     tcase_add_loop_test(passing, a_payload_of_any_length_arrives_and_leaves_no_descriptor, 0,
                         COUNT_OF(payloads));
     tcase_add_test(passing, no_payload_is_not_an_empty_one);
+    tcase_add_test(passing, a_task_without_headers_has_none_and_is_no_larger);
     tcase_add_test(passing, names_of_any_length_arrive);
     tcase_add_test(passing, the_backlog_is_what_nobody_has_taken);
     tcase_add_test(passing, a_full_socket_takes_no_task_and_keeps_no_descriptor);

@@ -44,17 +44,37 @@ START_TEST(a_list_goes_by_the_time_of_its_state)
 }
 END_TEST
 
-START_TEST(without_a_state_the_time_is_that_of_the_id)
+START_TEST(without_a_state_or_with_a_tag_the_time_is_that_of_the_id)
 {
-    struct job_filter filter = {0};
+    struct job_filter filter = _i == 0 ? (struct job_filter){0} : filter_by(JOB_DEAD);
     struct uuid_maker maker = {0};
     struct job job = {.id = uuid_make(&maker, AT), .ref = 7};
-    struct job_cursor cursor = listing_cursor(&filter, &job);
 
+    filter.tag = _i == 0 ? NULL : "mail";
+    struct job_cursor cursor = listing_cursor(&filter, &job);
     ck_assert_int_eq(listing_time(&filter, &job), AT / 1000 * 1000);
     ck_assert_int_eq(cursor.at, 0);
     ck_assert_int_eq(cursor.ref, 0);
     ck_assert_mem_eq(&cursor.id, &job.id, sizeof job.id);
+}
+END_TEST
+
+START_TEST(a_tag_is_one_of_the_jobs_and_beside_it_no_index_serves_the_state)
+{
+    struct job job = job_in(JOB_DEAD, 1);
+    struct job_filter filter = {.tag = "mail"};
+
+    job.tags = (struct tags){(const char *const[]){"urgent", "mail"}, 2};
+    ck_assert(listing_matches(&filter, &job));
+    ck_assert(!listing_is_picky(&filter));
+    filter.by_state = true;
+    filter.state = JOB_READY;
+    ck_assert(listing_is_picky(&filter));
+    ck_assert(!listing_matches(&filter, &job));
+    filter.state = JOB_DEAD;
+    ck_assert(listing_matches(&filter, &job));
+    filter.tag = "mails";
+    ck_assert(!listing_matches(&filter, &job));
 }
 END_TEST
 
@@ -177,7 +197,8 @@ Suite *listing_suite(void)
     TCase *cursors = tcase_create("cursors");
 
     tcase_add_loop_test(order, a_list_goes_by_the_time_of_its_state, 0, (int)COUNT_OF(times));
-    tcase_add_test(order, without_a_state_the_time_is_that_of_the_id);
+    tcase_add_loop_test(order, without_a_state_or_with_a_tag_the_time_is_that_of_the_id, 0, 2);
+    tcase_add_test(order, a_tag_is_one_of_the_jobs_and_beside_it_no_index_serves_the_state);
     tcase_add_test(order, since_is_in_and_until_is_not);
     tcase_add_test(order, a_range_ends_at_what_has_been_seen);
     tcase_add_test(order, a_cursor_from_outside_the_bounds_does_not_widen_them);

@@ -10,6 +10,7 @@
 #define TOKEN "0123456789abcdefghij"
 #define JOB                                                                                        \
     "p 17 5 1893553445123456 0 30000000 4 3 1 2 6 1893553445000000 0 1 10 3 4 email:sendkeyonce{}"
+#define RICH  "t 17 5 1893553445123456          2 1   w7 3 {\"a\":1}x y{}"
 #define LEASE "p" TOKEN "001893553475123456 2 1893553445123456 3 0 web-1.x"
 #define END   "5T" TOKEN " 0 2 1 0 1893553446000000 1 3 1893553445123456 500 20 10 2048 0 0 - web-1.x"
 #define RUN   "2 1 3 1893553445123456 500 20 10 2048 -1 9 1 7 web-1.xkilled"
@@ -66,6 +67,7 @@ static const struct {
     {"lease", LEASE, sizeof("web-1.x") - 1, read_lease},
     {"end", END, sizeof("web-1.x") - 1, read_end},
     {"run", RUN, sizeof("killed") - 1, read_run},
+    {"job with headers and tags", RICH, sizeof("{}") - 1, read_job},
 };
 
 static bool read_text(size_t kind, const char *text, size_t length, struct read *read)
@@ -78,6 +80,32 @@ static bool read_text(size_t kind, const char *text, size_t length, struct read 
 }
 
 /* ---- writing and reading ---- */
+
+START_TEST(headers_and_tags_are_read_as_they_were_written)
+{
+    CLEANUP(buffer_done) struct buffer record = BUFFER(4096);
+    CLEANUP(read_done) struct read read = {0};
+    char how[REDIS_HOW_SIZE];
+    struct job job = job_defaults();
+
+    job.type = "t";
+    job.headers = "{ \"a\": 1 }";
+    ck_assert_str_eq(redis_record_how(&job, how), "ps");
+    job.tags = (struct tags){(const char *const[]){"x", "y:1"}, 2};
+    ck_assert_str_eq(redis_record_how(&job, how), "tk");
+    job.payload = (struct bytes){(const unsigned char *)"5 6 7", 5};
+    job.encoding = JOB_RAW;
+    buffer_text(&record, "t 42 ");
+    redis_record_body(&record, &job, 1893553445123456);
+    ck_assert(read_text(0, record.data, record.length, &read));
+    ck_assert_str_eq(read.job.headers, job.headers);
+    ck_assert_uint_eq(read.job.tags.count, 2);
+    ck_assert_str_eq(read.job.tags.names[1], "y:1");
+    ck_assert_int_eq(read.job.encoding, JOB_RAW);
+    ck_assert_uint_eq(read.job.payload.length, 5);
+    ck_assert_mem_eq(read.job.payload.data, "5 6 7", 5);
+}
+END_TEST
 
 START_TEST(a_job_is_read_as_it_was_written)
 {
@@ -379,6 +407,7 @@ Suite *redis_record_suite(void)
     TCase *damage = tcase_create("damage");
 
     tcase_add_test(forms, a_job_is_read_as_it_was_written);
+    tcase_add_test(forms, headers_and_tags_are_read_as_they_were_written);
     tcase_add_test(forms, what_a_job_does_not_have_is_absent);
     tcase_add_test(forms, what_is_absent_or_usual_takes_no_room);
     tcase_add_test(forms, an_end_is_read_as_it_was_written);

@@ -50,6 +50,7 @@ static const struct handler_job job = {
     .pool_id = "pool",
     .attempt = 2,
     .max_attempts = 4,
+    .headers = "{\"a\":1}",
     .execution = 7,
     .timeout = 30 * USEC_PER_SEC,
     .output_size = TAIL_SIZE,
@@ -258,6 +259,7 @@ START_TEST(a_job_is_shown_as_it_is)
     ck_assert_int_eq(seen.max_attempts, 4);
     ck_assert_int_eq(seen.execution, 7);
     ck_assert_int_eq(seen.deadline, 31);
+    ck_assert_str_eq(seen.headers, "{\"a\":1}");
 }
 END_TEST
 

@@ -39,6 +39,22 @@ static const struct {
 };
 /* clang-format on */
 
+START_TEST(headers_are_in_the_line_of_a_job_that_has_them)
+{
+    CLEANUP(buffer_done) struct buffer line = BUFFER(4096);
+    const struct handler_job job = {.id = ID,
+                                    .type = "t",
+                                    .queue = "q",
+                                    .headers = "{\n\"a\": 1.50}",
+                                    .payload = bytes_of("[1]"),
+                                    .payload_is_json = true};
+
+    resident_line_write(&job, 0, &line);
+    ck_assert_ptr_nonnull(
+        strstr(buffer_str(&line), ",\"headers\":{\"a\":1.50},\"payload\":[1]}\n"));
+}
+END_TEST
+
 START_TEST(a_job_is_one_line)
 {
     CLEANUP(buffer_done) struct buffer line = BUFFER(4096);
@@ -210,6 +226,7 @@ Suite *resident_line_suite(void)
     TCase *read = pure_case("read");
 
     tcase_add_loop_test(write, a_job_is_one_line, 0, COUNT_OF(tasks));
+    tcase_add_test(write, headers_are_in_the_line_of_a_job_that_has_them);
     tcase_add_loop_test(read, an_answer_is_understood, 0, COUNT_OF(answers));
     tcase_add_test(read, a_wish_to_stop_is_one_line);
     tcase_add_test(read, whom_it_is_about_is_told_of_a_line_that_is_no_answer_as_well);

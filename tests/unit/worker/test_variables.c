@@ -105,6 +105,24 @@ START_TEST(the_last_who_says_it_is_right)
 }
 END_TEST
 
+START_TEST(headers_are_a_variable_and_a_trace_has_its_own)
+{
+    static const struct command_variable env[] = {{"TRACEPARENT", "forged"}, {"BAGGAGE", "mine"}};
+    const struct command command = {.account = &account, .env = env, .env_count = COUNT_OF(env)};
+    CLEANUP(arena_done) struct arena arena = {0};
+    struct handler_job traced = job;
+    const char *const *environment;
+    struct error err;
+
+    traced.headers = "{\"traceparent\":\"00-ab\",\"tracestate\":\"x=1\",\"baggage\":7}";
+    ck_assert(variables_build(&command, &traced, 0, &arena, &environment, &err));
+    ck_assert_str_eq(variables_get(environment, "TH_HEADERS"), traced.headers);
+    ck_assert_str_eq(variables_get(environment, "TRACEPARENT"), "00-ab");
+    ck_assert_str_eq(variables_get(environment, "TRACESTATE"), "x=1");
+    ck_assert_str_eq(variables_get(environment, "BAGGAGE"), "mine");
+}
+END_TEST
+
 START_TEST(what_stays_gets_nothing_of_a_job)
 {
     CLEANUP(arena_done) struct arena arena = {0};
@@ -125,6 +143,7 @@ Suite *variables_suite(void)
 
     tcase_add_test(variables, a_command_gets_these_variables_and_no_others);
     tcase_add_test(variables, what_stays_gets_nothing_of_a_job);
+    tcase_add_test(variables, headers_are_a_variable_and_a_trace_has_its_own);
     tcase_add_loop_test(variables, the_last_who_says_it_is_right, 0, COUNT_OF(values));
     suite_add_tcase(suite, variables);
     return suite;

@@ -54,7 +54,17 @@ static void add_bytes_of_text(struct json_writer *json, const char *name, const 
 
 bool pg_spec_is_plain_job(const struct job *job)
 {
-    return !job->key && !idempotency_key_counts(job->idempotency_key);
+    return !job->key && job->tags.count == 0 && !idempotency_key_counts(job->idempotency_key);
+}
+
+static void add_tags(struct json_writer *json, struct tags tags)
+{
+    if (tags.count == 0)
+        return;
+    json_write_open(json, "tags", '[');
+    for (size_t i = 0; i < tags.count; i++)
+        json_write_text(json, NULL, tags.names[i]);
+    json_write_close(json, ']');
 }
 
 void pg_spec_add_job(struct json_writer *json, const char *name, const struct job *job)
@@ -79,6 +89,8 @@ void pg_spec_add_job(struct json_writer *json, const char *name, const struct jo
     add_text(json, "idempotency_key", has_record ? job->idempotency_key : NULL);
     add_int(json, "idempotency_expires", has_record ? job->idempotency_expires : 0);
     add_bytes(json, "payload", job->payload.data ? job->payload : (struct bytes){nothing, 0});
+    add_bytes_of_text(json, "headers", job->headers);
+    add_tags(json, job->tags);
     json_write_close(json, '}');
 }
 

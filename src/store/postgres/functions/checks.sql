@@ -70,11 +70,48 @@ CREATE FUNCTION check_payload(size bigint, max_payload bigint) RETURNS text LANG
 RETURN CASE WHEN size > max_payload THEN
     format('payload is %s bytes long: use at most %s', size, max_payload) END;
 
+CREATE FUNCTION is_object(text_ bytea) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    RETURN check_json(text_) IS NULL AND json_typeof(convert_from(text_, 'UTF8')::json) = 'object';
+END $$;
+
+CREATE FUNCTION check_headers(headers bytea) RETURNS text LANGUAGE sql STABLE
+RETURN CASE
+    WHEN headers IS NULL THEN NULL
+    WHEN octet_length(headers) > :HEADERS_MAX THEN format('headers are %s bytes long: '
+        'use a JSON object of at most :HEADERS_MAX bytes, or leave them out', octet_length(headers))
+    WHEN NOT is_object(headers) THEN 'headers are not a JSON object: '
+        'use a JSON object of at most :HEADERS_MAX bytes, or leave them out'
+END;
+
+-- The first that is wrong.
+CREATE FUNCTION wrong_tag(tags text[]) RETURNS text LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    wrong text;
+BEGIN
+    FOR i IN 1..cardinality(tags) LOOP
+        wrong := check_name('tag', tags[i]);
+        IF wrong IS NULL AND tags[i] = ANY (tags[:i - 1]) THEN
+            wrong := format('tag ''%s'' stands there twice: use it once', tags[i]);
+        END IF;
+        EXIT WHEN wrong IS NOT NULL;
+    END LOOP;
+    RETURN wrong;
+END $$;
+
+CREATE FUNCTION check_tags(tags text[]) RETURNS text LANGUAGE sql STABLE
+RETURN CASE
+    WHEN tags IS NULL THEN NULL
+    WHEN cardinality(tags) > :TAGS_MAX THEN
+        format('tags are %s: use at most :TAGS_MAX', cardinality(tags))
+    ELSE wrong_tag(tags)
+END;
+
 -- job_validate(), of the fields that a job_spec has.
 CREATE FUNCTION check_fields(id uuid, queue text, type text, size bigint, priority int, run_at bigint,
     timeout bigint, max_attempts int, max_stalls int, attempts int, stalls int, key text,
-    idempotency_key text, idempotency_expires bigint, max_payload bigint) RETURNS text
-LANGUAGE sql STABLE
+    idempotency_key text, idempotency_expires bigint, headers bytea, tags text[], max_payload bigint)
+RETURNS text LANGUAGE sql STABLE
 RETURN coalesce(
     CASE WHEN coalesce(id, '00000000-0000-0000-0000-000000000000')
         = '00000000-0000-0000-0000-000000000000' THEN 'id is missing: use a UUID other than nil' END,
@@ -93,12 +130,14 @@ RETURN coalesce(
     check_key('key', key),
     check_key('idempotency_key', idempotency_key),
     CASE WHEN idempotency_key IS NOT NULL THEN check_range('idempotency_expires',
-        idempotency_expires, :TIMESTAMP_MAX, 'the years 1970 to 9999') END);
+        idempotency_expires, :TIMESTAMP_MAX, 'the years 1970 to 9999') END,
+    check_headers(headers),
+    check_tags(tags));
 
 CREATE FUNCTION check_job(spec job_spec, max_payload bigint) RETURNS text LANGUAGE sql STABLE
 RETURN check_fields(spec.id, spec.queue, spec.type, octet_length(spec.payload), spec.priority,
     spec.run_at, spec.timeout, spec.max_attempts, spec.max_stalls, spec.attempts, spec.stalls,
-    spec.key, spec.idempotency_key, spec.idempotency_expires, max_payload);
+    spec.key, spec.idempotency_key, spec.idempotency_expires, spec.headers, spec.tags, max_payload);
 
 -- ---- JSON ----
 

@@ -4,7 +4,8 @@
 CREATE TYPE job_spec AS (
     id uuid, queue text, type text, encoding smallint, priority smallint, run_at bigint,
     timeout bigint, max_attempts int, max_stalls int, attempts int, stalls int, key text,
-    update_flags smallint, idempotency_key text, idempotency_expires bigint, payload bytea
+    update_flags smallint, idempotency_key text, idempotency_expires bigint, payload bytea,
+    headers bytea, tags text[]
 );
 
 -- What became of a job that was to come in. One with a conflict must not: its caller raises the sentence.
@@ -29,6 +30,7 @@ BEGIN
     st.executions := 0;
     st.key := spec.key;
     st.update_flags := spec.update_flags;
+    st.tagged := tags_text(spec.tags) IS NOT NULL;
     RETURN st;
 END $$;
 
@@ -44,7 +46,12 @@ BEGIN
         st.state := state_when_due(st.due, now_);
     END IF;
     IF spec.update_flags & :KEYED_PAYLOAD <> 0 THEN
-        UPDATE job SET encoding = spec.encoding, payload = spec.payload WHERE seq = st.seq;
+        PERFORM tags_leave(ARRAY[st.seq]);
+        UPDATE job SET encoding = spec.encoding, payload = spec.payload, headers = spec.headers,
+            tags = tags_text(spec.tags)
+        WHERE seq = st.seq;
+        PERFORM tags_enter(st.seq);
+        st.tagged := newcomer.tagged;
     END IF;
     PERFORM place_remove(twin);
     st.aside := NULL; -- who meets it next sees whether it can be run now
@@ -66,12 +73,12 @@ RETURNS enqueued LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO job (id, queue_id, type, encoding, priority, due, run_at, timeout, max_attempts,
         max_stalls, attempts, stalls, executions, created_at, key, update_flags, idempotency_key,
-        payload)
+        payload, headers, tags)
     VALUES (st.id, st.queue_id, st.type, spec.encoding, st.priority, st.due, st.run_at, st.timeout,
         st.max_attempts, st.max_stalls, st.attempts, st.stalls, 0, now_, st.key,
         CASE WHEN st.key IS NULL THEN nullif(st.update_flags & ~:KEYED_FLAGS, 0)
             ELSE st.update_flags END,
-        spec.idempotency_key, spec.payload)
+        spec.idempotency_key, spec.payload, spec.headers, tags_text(spec.tags))
     ON CONFLICT (id) DO NOTHING RETURNING seq INTO st.seq;
     IF NOT FOUND THEN
         DELETE FROM idempotency WHERE queue_id = st.queue_id AND key = spec.idempotency_key
@@ -82,6 +89,9 @@ BEGIN
     st.state := CASE WHEN twins.running IS NOT NULL THEN :JOB_BLOCKED
         ELSE state_when_due(st.due, now_) END;
     PERFORM place_add(st);
+    IF st.tagged THEN
+        PERFORM tags_enter(st.seq);
+    END IF;
     IF st.key IS NOT NULL THEN
         twins.waiting := st.seq;
         PERFORM twins_store(twins);
@@ -208,13 +218,14 @@ END $$;
 
 -- ---- plain ones ----
 
--- Jobs without key or idempotency key, set-wise: most of them. Of what all of them have as usual (one queue, no
--- run_at, the default priority) there is no array, and no element where a single one has it. `known`: their
+-- Jobs without key, idempotency key or tags, set-wise: most of them. Of what all of them have as usual (one queue, no
+-- run_at, no headers, the default priority) there is no array, and no element where a single one has it. `known`: their
 -- ids may be there already. To look for those costs each job a fifth more, so it is left out otherwise, and if
 -- one is there after all it begins anew. Answers only those that existed.
 CREATE FUNCTION enqueue_plain(now_ bigint, known boolean, queues text[], queue_at int[], ids uuid[],
     types text[], payloads bytea[], encodings int[], priorities int[], max_attempts_ int[],
-    max_stalls_ int[], attempts_ int[], stalls_ int[], run_ats bigint[], timeouts bigint[])
+    max_stalls_ int[], attempts_ int[], stalls_ int[], run_ats bigint[], timeouts bigint[],
+    headers_ bytea[])
 RETURNS TABLE (n int, state_ smallint) LANGUAGE plpgsql AS $$
 DECLARE
     queue_ids int[];
@@ -227,11 +238,11 @@ BEGIN
         BEGIN
             WITH added AS (
                 INSERT INTO job (id, queue_id, type, encoding, priority, due, timeout, max_attempts,
-                    max_stalls, attempts, stalls, executions, created_at, payload)
+                    max_stalls, attempts, stalls, executions, created_at, payload, headers)
                 SELECT ids[i], queue_ids[1], types[i], coalesce(encodings[i], :JOB_JSON),
                     coalesce(priorities[i], :JOB_PRIORITY_DEFAULT), now_, timeouts[i],
                     max_attempts_[i], max_stalls_[i], coalesce(attempts_[i], 0),
-                    coalesce(stalls_[i], 0), 0, now_, payloads[i]
+                    coalesce(stalls_[i], 0), 0, now_, payloads[i], headers_[i]
                 FROM generate_series(1, cardinality(ids)) i
                 RETURNING job.seq, job.priority, job.attempts > 0 OR job.stalls > 0 AS traces
             )
@@ -244,11 +255,11 @@ BEGIN
     END IF;
     WITH added AS (
         INSERT INTO job (id, queue_id, type, encoding, priority, due, run_at, timeout, max_attempts,
-            max_stalls, attempts, stalls, executions, created_at, payload)
+            max_stalls, attempts, stalls, executions, created_at, payload, headers)
         SELECT ids[i], queue_ids[coalesce(queue_at[i], 1)], types[i],
             coalesce(encodings[i], :JOB_JSON), coalesce(priorities[i], :JOB_PRIORITY_DEFAULT),
             coalesce(run_ats[i], now_), run_ats[i], timeouts[i], max_attempts_[i], max_stalls_[i],
-            coalesce(attempts_[i], 0), coalesce(stalls_[i], 0), 0, now_, payloads[i]
+            coalesce(attempts_[i], 0), coalesce(stalls_[i], 0), 0, now_, payloads[i], headers_[i]
         FROM generate_series(1, cardinality(ids)) i
         ON CONFLICT (id) DO NOTHING
         RETURNING job.seq, job.id, job.queue_id, job.priority, job.due,

@@ -340,7 +340,7 @@ BEGIN
             SELECT :ROW_JOB::smallint, number + m.n::int - 1, i, -j.seq, j.id, j.type,
                 j.encoding, j.priority, j.due, j.run_at, j.timeout, j.max_attempts, j.max_stalls,
                 j.attempts, j.stalls, j.executions, j.created_at, j.key, j.update_flags,
-                j.idempotency_key, j.payload
+                j.idempotency_key, j.payload, j.headers, j.tags
             FROM unnest(got.seqs) WITH ORDINALITY m (seq, n)
                 CROSS JOIN LATERAL (SELECT * FROM job WHERE seq = m.seq OFFSET 0) j;
             leased_ := cardinality(got.seqs);
@@ -359,7 +359,7 @@ BEGIN
             ), numbered AS MATERIALIZED (
                 SELECT g.seq, g.priority, g.due, g.traces, j.id, j.type, j.encoding, j.run_at, j.timeout,
                     j.max_attempts, j.max_stalls, j.attempts, j.stalls, j.executions, j.created_at, j.key,
-                    j.update_flags, j.idempotency_key, j.payload,
+                    j.update_flags, j.idempotency_key, j.payload, j.headers, j.tags,
                     (row_number() OVER ())::int + number - 1 AS nth
                 FROM gone g CROSS JOIN LATERAL (SELECT * FROM job WHERE seq = g.seq OFFSET 0) j
             ), leased AS (
@@ -370,7 +370,7 @@ BEGIN
             )
             SELECT :ROW_JOB::smallint, m.nth, i, m.seq, m.id, m.type, m.encoding, m.priority, m.due,
                 m.run_at, m.timeout, m.max_attempts, m.max_stalls, m.attempts, m.stalls, m.executions,
-                m.created_at, m.key, m.update_flags, m.idempotency_key, m.payload
+                m.created_at, m.key, m.update_flags, m.idempotency_key, m.payload, m.headers, m.tags
             FROM numbered m;
             GET DIAGNOSTICS answered = ROW_COUNT;
             leased_ := leased_ + answered;

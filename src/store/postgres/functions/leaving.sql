@@ -24,6 +24,7 @@ END $$;
 CREATE FUNCTION forget(seq_ bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM end_remove(seq_);
+    PERFORM tags_leave(ARRAY[seq_]);
     DELETE FROM detail WHERE seq = seq_;
     DELETE FROM run WHERE seq = seq_;
     DELETE FROM job WHERE seq = seq_;
@@ -88,8 +89,12 @@ BEGIN
         IF blocked.seq IS NOT NULL THEN
             moved := merge_moves(st.due, blocked.due, blocked.update_flags);
             IF blocked.update_flags & :KEYED_PAYLOAD <> 0 THEN
-                UPDATE job SET encoding = other.encoding, payload = other.payload
+                PERFORM tags_leave(ARRAY[st.seq]);
+                UPDATE job SET encoding = other.encoding, payload = other.payload,
+                    headers = other.headers, tags = other.tags
                 FROM job other WHERE job.seq = st.seq AND other.seq = blocked.seq;
+                PERFORM tags_enter(st.seq);
+                st.tagged := blocked.tagged;
             END IF;
             st := merge(st, blocked, blocked.update_flags);
             PERFORM write_merge(st, blocked.update_flags);

@@ -36,9 +36,14 @@ LANGUAGE sql IMMUTABLE AS $$
 $$;
 
 -- (at, seq, id) in order: of branch b, or of all where there are no branches.
-CREATE FUNCTION list_rows(state_ int, one_queue boolean, up boolean) RETURNS text
+CREATE FUNCTION list_rows(state_ int, one_queue boolean, by_tag boolean, up boolean) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
     SELECT format(CASE
+            WHEN by_tag THEN
+                'SELECT 0::bigint AS at, j.seq, t.id FROM tag t CROSS JOIN LATERAL (
+                    SELECT seq FROM job WHERE id = t.id OFFSET 0) j
+                WHERE t.tag = $15 AND t.id >= $10 AND (t.id > $10 OR $12) AND t.id < $11
+                ORDER BY t.id %3$s'
             WHEN state_ IS NULL THEN
                 'SELECT 0::bigint AS at, t.seq, t.id FROM job t
                 WHERE t.id >= $10 AND (t.id > $10 OR $12) AND t.id < $11 ORDER BY t.id %3$s'
@@ -65,34 +70,40 @@ LANGUAGE sql IMMUTABLE AS $$
         CASE WHEN up THEN 'ASC' ELSE 'DESC' END AS way) c;
 $$;
 
--- What no index serves is compared with each candidate. Without a state, nor is the queue.
-CREATE FUNCTION list_picks(state_ int, picky boolean) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+-- What no index serves is compared with each candidate. In order of id, nor is the queue, and of what has a
+-- tag the state.
+CREATE FUNCTION list_picks(by_id boolean, by_tag boolean, picky boolean) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE WHEN NOT picky THEN 'true' ELSE format('coalesce((
-        SELECT ($7 IS NULL OR j.type = $7) AND ($8 IS NULL OR j.key = $8) AND %s
+        SELECT ($7 IS NULL OR j.type = $7) AND ($8 IS NULL OR j.key = $8) AND %s AND %s
             AND ($9 IS NULL OR position($9 IN coalesce(
                 (SELECT a.error FROM aside a WHERE a.seq = j.seq),
                 (SELECT d.last_error FROM detail d WHERE d.seq = j.seq))) > 0)
         FROM job j WHERE j.seq = m.seq), false)',
-        CASE WHEN state_ IS NULL THEN '($5 IS NULL OR j.queue_id = $5)' ELSE 'true' END)
+        CASE WHEN by_id THEN '($5 IS NULL OR j.queue_id = $5)' ELSE 'true' END,
+        CASE WHEN by_tag THEN '($6 IS NULL OR (SELECT v.state FROM job_view v WHERE v.seq = j.seq) = $6)'
+            ELSE 'true' END)
     END;
 $$;
 
 -- The jobs of a page by their numbers, and its last candidate if another job of the list is behind it,
 -- or may be, because not all were looked at. The range is as struct listing_range has it; state_ NULL
--- is any, in order of id. The settings see to it that the indexes are walked, whatever the statistics
+-- is any, in order of id; with a tag they are in order of id as well. The settings see to it that the indexes are walked, whatever the statistics
 -- say.
 CREATE FUNCTION list_page(low_at bigint, low_ref bigint, high_at bigint, high_ref bigint,
     queue_ text, state_ int, type_ text, key_ text, error_ bytea, low_id uuid, high_id uuid,
-    low_is_in boolean, up boolean, limit_ int, look_max int, OUT seqs bigint[], OUT more boolean,
+    low_is_in boolean, up boolean, limit_ int, look_max int, tag_ text, OUT seqs bigint[], OUT more boolean,
     OUT at bigint, OUT ref bigint, OUT id uuid)
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE
     queue_id_ int := queue_of(queue_);
     one_queue boolean := queue_ IS NOT NULL;
+    by_tag boolean := tag_ IS NOT NULL;
+    by_id boolean := by_tag OR state_ IS NULL;
     picky boolean := coalesce(type_, key_) IS NOT NULL OR error_ IS NOT NULL
-        OR (state_ IS NULL AND one_queue);
-    rows_ text := list_rows(state_, one_queue, up);
+        OR (by_id AND one_queue) OR (by_tag AND state_ IS NOT NULL);
+    rows_ text := list_rows(state_, one_queue, by_tag, up);
     way text := CASE WHEN up THEN 'ASC' ELSE 'DESC' END;
     most int := CASE WHEN picky THEN look_max ELSE limit_ END; -- to look at
     looked int := 0;
@@ -107,7 +118,7 @@ BEGIN
     IF one_queue AND queue_id_ IS NULL THEN
         RETURN;
     END IF;
-    IF state_ IN (:JOB_READY, :JOB_RUNNING) OR state_ >= :JOB_DONE THEN
+    IF NOT by_id AND (state_ IN (:JOB_READY, :JOB_RUNNING) OR state_ >= :JOB_DONE) THEN
         EXECUTE format('%1$s SELECT array_agg(h.queue_id), array_agg(h.priority), array_agg(h.at),
                 array_agg(h.seq)
             FROM (SELECT b.queue_id, b.priority, f.at, f.seq
@@ -132,9 +143,9 @@ BEGIN
             rows_, most + 1, way);
     END IF;
     FOR next_ IN EXECUTE format('SELECT m.at, m.seq, m.id, %s AS wanted FROM (%s LIMIT %s) m',
-            list_picks(state_, picky), rows_, most + 1)
+            list_picks(by_id, by_tag, picky), rows_, most + 1)
         USING low_at, low_ref, high_at, high_ref, queue_id_, state_::smallint, type_, key_, error_,
-            low_id, high_id, low_is_in, queues, priorities
+            low_id, high_id, low_is_in, queues, priorities, tag_
     LOOP
         more := looked >= most OR (cardinality(seqs) >= limit_ AND next_.wanted);
         EXIT WHEN more;

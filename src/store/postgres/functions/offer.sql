@@ -106,7 +106,7 @@ RETURN coalesce(
 CREATE FUNCTION offer(type text, payload bytea, encoding text, queue text, run_at timestamptz,
     priority int, timeout interval, max_attempts int, max_stalls int, key text,
     idempotency_key text, idempotency_window interval, update_payload boolean, update_run_at text,
-    update_retry boolean, reset_counts boolean, id uuid)
+    update_retry boolean, reset_counts boolean, id uuid, headers bytea, tags text[])
 RETURNS offered LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_variable
 DECLARE
@@ -139,5 +139,7 @@ BEGIN
     spec.idempotency_key := idempotency_key;
     spec.idempotency_expires := least(now_ + coalesce(usec_of(idempotency_window),
         limits.idempotency_window), :TIMESTAMP_MAX);
+    spec.headers := headers;
+    spec.tags := tags;
     RETURN produce(spec, now_, limits.max_payload);
 END $$;

@@ -7,7 +7,7 @@
 CREATE FUNCTION unknown_fields(item jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE
 RETURN item - ARRAY['type', 'payload', 'payload_base64', 'queue', 'run_at', 'priority', 'timeout',
     'max_attempts', 'max_stalls', 'key', 'idempotency_key', 'idempotency_window', 'update_payload',
-    'update_run_at', 'update_retry', 'reset_counts', 'id'];
+    'update_run_at', 'update_retry', 'reset_counts', 'id', 'headers', 'tags'];
 
 -- What is no job at all: the sentence of the first one, or NULL.
 CREATE FUNCTION check_items(jobs jsonb) RETURNS text LANGUAGE sql STABLE AS $$
@@ -35,7 +35,8 @@ RETURNS TABLE (n bigint, spec job_spec, wrong text) LANGUAGE sql STABLE AS $$
             CASE WHEN NOT is_blank(s.idempotency_key) THEN s.idempotency_key END,
             least(now_ + coalesce(usec_of(s.idempotency_window), window_), :TIMESTAMP_MAX),
             coalesce(decode(s.payload_base64, 'base64'),
-                convert_to(coalesce(s.payload::text, 'null'), 'UTF8'))
+                convert_to(coalesce(s.payload::text, 'null'), 'UTF8')),
+            convert_to(nullif(s.headers, 'null')::text, 'UTF8'), s.tags
         )::job_spec,
         CASE WHEN s.payload IS NOT NULL AND s.payload_base64 IS NOT NULL THEN
                 'payload and payload_base64 are both there: use one of them'
@@ -45,9 +46,9 @@ RETURNS TABLE (n bigint, spec job_spec, wrong text) LANGUAGE sql STABLE AS $$
         queue text, run_at timestamptz, priority int, timeout interval, max_attempts int,
         max_stalls int, key text, idempotency_key text, idempotency_window interval,
         update_payload boolean, update_run_at text, update_retry boolean, reset_counts boolean,
-        id uuid)) WITH ORDINALITY s (type, payload, payload_base64, queue, run_at, priority, timeout,
+        id uuid, headers jsonb, tags text[])) WITH ORDINALITY s (type, payload, payload_base64, queue, run_at, priority, timeout,
         max_attempts, max_stalls, key, idempotency_key, idempotency_window, update_payload,
-        update_run_at, update_retry, reset_counts, id, n);
+        update_run_at, update_retry, reset_counts, id, headers, tags, n);
 $$;
 
 -- Which of them cannot be read, and why.
@@ -70,7 +71,7 @@ CREATE FUNCTION check_specs(specs job_spec[], max_payload bigint) RETURNS text L
     SELECT item_label(s.ordinality, cardinality(specs)) || s.wrong
     FROM (SELECT j.ordinality, check_fields(j.id, j.queue, j.type, octet_length(j.payload), j.priority,
             j.run_at, j.timeout, j.max_attempts, j.max_stalls, j.attempts, j.stalls, j.key,
-            j.idempotency_key, j.idempotency_expires, max_payload) AS wrong
+            j.idempotency_key, j.idempotency_expires, j.headers, j.tags, max_payload) AS wrong
         FROM unnest(specs) WITH ORDINALITY j) s
     WHERE s.wrong IS NOT NULL ORDER BY s.ordinality LIMIT 1;
 $$;
@@ -108,13 +109,14 @@ BEGIN
             array_agg(s.run_at) AS run_ats, array_agg(s.timeout) AS timeouts,
             array_agg(s.max_attempts) AS max_attempts, array_agg(s.max_stalls) AS max_stalls,
             array_agg(s.attempts) AS attempts, array_agg(s.stalls) AS stalls,
-            array_agg(s.payload) AS payloads
+            array_agg(s.payload) AS payloads,
+            CASE WHEN bool_or(s.headers IS NOT NULL) THEN array_agg(s.headers) END AS headers
         FROM (SELECT j.*, q.at::int AS queue_at FROM unnest(specs) WITH ORDINALITY j
                 JOIN unnest(queues) WITH ORDINALITY q (name, at) ON q.name = j.queue
             ORDER BY j.ordinality) s) a
         CROSS JOIN LATERAL enqueue_plain(now_, true, queues, a.queue_at, a.ids, a.types,
             a.payloads, a.encodings, a.priorities, a.max_attempts, a.max_stalls, a.attempts, a.stalls,
-            a.run_ats, a.timeouts) e;
+            a.run_ats, a.timeouts, a.headers) e;
     RETURN QUERY SELECT j.id, coalesce(e.state, state_when_due(coalesce(j.run_at, now_), now_)),
         e.n IS NOT NULL, false, NULL::text
     FROM unnest(specs) WITH ORDINALITY j LEFT JOIN unnest(existing, states) e (n, state)
@@ -124,7 +126,8 @@ END $$;
 
 CREATE FUNCTION are_plain(specs job_spec[]) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT NOT EXISTS (SELECT FROM unnest(specs) s
-        WHERE s.key IS NOT NULL OR s.idempotency_key IS NOT NULL);
+        WHERE s.key IS NOT NULL OR s.idempotency_key IS NOT NULL
+            OR cardinality(s.tags) > 0);
 $$;
 
 CREATE FUNCTION any_is_due_soon(specs job_spec[], now_ bigint) RETURNS boolean LANGUAGE sql STABLE AS $$

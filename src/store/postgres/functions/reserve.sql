@@ -10,7 +10,7 @@ CREATE TYPE exchanged AS (
     due bigint, -- or until when the share is limited; or how long it was looked for
     run_at bigint, timeout bigint, max_attempts int, max_stalls int, attempts int, stalls int,
     executions bigint, created_at bigint, key text, update_flags smallint, idempotency_key text,
-    payload bytea
+    payload bytea, headers bytea, tags text
 );
 
 -- One that is about no job.

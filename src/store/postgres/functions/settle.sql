@@ -283,6 +283,7 @@ BEGIN
         array_agg(h.seq) FILTER (WHERE h.state = :JOB_DONE AND (h.s).forget)
     INTO held, forgotten FROM unnest(all_) h;
     IF forgotten IS NOT NULL THEN
+        PERFORM tags_leave(forgotten);
         DELETE FROM detail WHERE seq = ANY (forgotten);
         DELETE FROM run WHERE seq = ANY (forgotten);
         DELETE FROM job WHERE seq = ANY (forgotten);

@@ -6,7 +6,8 @@ CREATE TYPE standing AS (
     update_flags smallint, state smallint, executions bigint, token bytea, expires_at bigint,
     pool text, worker int, started_at bigint, cancel_requested_at bigint, ended_by smallint,
     aside smallint, aside_since bigint, aside_error bytea, -- ready jobs that are aside: see place_add()
-    in_batch boolean -- its lease is not in `lease`: whoever changes it has to unpack it first
+    in_batch boolean, -- its lease is not in `lease`: whoever changes it has to unpack it first
+    tagged boolean -- it has rows in `tag`
 );
 
 -- OFFSET 0 keeps the planner from a look-up of the lease by seq alone, for which the whole index has to
@@ -34,7 +35,7 @@ BEGIN
         coalesce(l.pool, e.pool), coalesce(l.worker, e.worker),
         coalesce(l.started_at, e.started_at),
         coalesce(l.cancel_requested_at, e.cancel_requested_at), e.ended_by, a.why, a.since, a.error,
-        false
+        false, j.tags IS NOT NULL
     INTO st FROM job j
         LEFT JOIN LATERAL (SELECT * FROM lease
             WHERE queue_id = j.queue_id AND seq = j.seq OFFSET 0) l ON true
@@ -109,7 +110,8 @@ BEGIN
         PERFORM ring_later();
         INSERT INTO ready (queue_id, priority, due, seq, keyed, traces)
         VALUES (st.queue_id, st.priority, st.due, st.seq, st.key IS NOT NULL,
-            st.key IS NOT NULL OR st.executions > 0 OR st.stalls > 0 OR st.attempts > 0);
+            st.key IS NOT NULL OR st.tagged OR st.executions > 0 OR st.stalls > 0
+                OR st.attempts > 0);
     ELSE
         INSERT INTO waiting (state, due, seq, queue_id)
         VALUES (st.state, st.due, st.seq, st.queue_id);

@@ -11,7 +11,8 @@ BEGIN
     ), placed AS (
         INSERT INTO ready (queue_id, priority, due, seq, keyed, traces)
         SELECT d.queue_id, j.priority, d.due, d.seq, j.key IS NOT NULL,
-            j.key IS NOT NULL OR j.executions > 0 OR j.stalls > 0 OR j.attempts > 0
+            j.key IS NOT NULL OR j.tags IS NOT NULL OR j.executions > 0 OR j.stalls > 0
+                OR j.attempts > 0
         FROM due_now d CROSS JOIN LATERAL (SELECT * FROM job WHERE seq = d.seq OFFSET 0) j
         RETURNING queue_id
     ), counts AS (
@@ -83,11 +84,12 @@ BEGIN
     WITH gone AS (DELETE FROM ended WHERE ctid = ANY (places) RETURNING seq, traces)
     SELECT coalesce(array_agg(seq), '{}'), array_agg(seq) FILTER (WHERE traces) INTO seqs, traced
     FROM gone;
-    DELETE FROM job WHERE ctid = ANY (job_places);
     IF traced IS NOT NULL THEN
+        PERFORM tags_leave(traced);
         DELETE FROM detail WHERE seq = ANY (traced);
         DELETE FROM run WHERE seq = ANY (traced);
     END IF;
+    DELETE FROM job WHERE ctid = ANY (job_places);
     PERFORM count_state(queue_id_, state_, -cardinality(seqs));
     RETURN cardinality(seqs);
 END $$;

@@ -113,6 +113,7 @@ static bool find_page(struct postgres *postgres, const struct job_filter *filter
     pg_statement_int4(&call, filter->oldest_first);
     pg_statement_int4(&call, (int)filter->limit);
     pg_statement_int4(&call, LISTING_LOOK_MAX);
+    pg_statement_text(&call, filter->tag);
     if (!pg_statement_run(&call, page_out, err))
         return false;
     return pg_answer_next(page_out) ||

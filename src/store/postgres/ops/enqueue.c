@@ -141,6 +141,31 @@ static void bind_payloads(struct pg_statement *call, const struct job *jobs, siz
         pg_element_bytes(call, jobs[i].payload.data ? jobs[i].payload : (struct bytes){nothing, 0});
 }
 
+static bool any_has_headers(const struct job *jobs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (jobs[i].headers)
+            return true;
+    return false;
+}
+
+static void bind_headers(struct pg_statement *call, const struct job *jobs, size_t count)
+{
+    if (!any_has_headers(jobs, count)) {
+        pg_statement_null(call);
+        return;
+    }
+    pg_statement_array(call, ARRAY_BYTEA);
+    for (size_t i = 0; i < count; i++) {
+        const char *headers = jobs[i].headers;
+
+        if (headers)
+            pg_element_bytes(call, (struct bytes){(const unsigned char *)headers, strlen(headers)});
+        else
+            pg_element_null(call);
+    }
+}
+
 static bool bind_jobs(struct pg_statement *call, const struct job *jobs, size_t count,
                       struct error *err)
 {
@@ -155,6 +180,7 @@ static bool bind_jobs(struct pg_statement *call, const struct job *jobs, size_t 
     bind_payloads(call, jobs, count);
     for (size_t i = 0; i < COUNT_OF(columns); i++)
         bind_column(call, jobs, count, &columns[i]);
+    bind_headers(call, jobs, count);
     return true;
 }
 

@@ -111,7 +111,8 @@ static bool read_job(struct exchange *exchange, struct pg_answer *answer, const 
         return error_no_memory(err);
     job->token = lease_token_make(&wanted->batch, (uint32_t)pg_answer_int(answer));
     const char *queue = wanted->queues[pg_answer_int(answer) - 1].queue;
-    columns_reserved(&columns, job);
+    (void)columns_reserved(&columns, job);
+    columns_extras(&columns, job);
     job->state = JOB_RUNNING;
     job->executions++;
     /* Jobs of one queue come together, and share its name. */

@@ -34,6 +34,7 @@ bool pg_held(struct store *store, const char *pool, struct job_list *jobs_out, s
         if (!job)
             return error_no_memory(err);
         columns_held(&columns, job);
+        columns_extras(&columns, job);
         job->pool = arena_text(arena, pool);
     }
     return !arena->failed || error_no_memory(err);

@@ -107,7 +107,17 @@ CREATE TABLE job (
     key text COLLATE "C",
     update_flags smallint, -- keyed jobs: how it merges with its twin; from bit 5 on: on_dead_depth
     idempotency_key text COLLATE "C",
-    payload bytea NOT NULL
+    payload bytea NOT NULL,
+    headers bytea, -- a JSON object as written
+    tags text COLLATE "C" -- names, with a space between each
+);
+
+-- A row for each tag of each job, for the lists by tag. Whoever removes a job, or gives it other tags, sees to
+-- it: functions/tags.sql.
+CREATE TABLE tag (
+    tag text COLLATE "C" NOT NULL,
+    id uuid NOT NULL,
+    PRIMARY KEY (tag, id)
 );
 
 CREATE TABLE ready (
@@ -155,13 +165,13 @@ CREATE TABLE lease (
     expires_at bigint NOT NULL,
     pool text COLLATE "C" NOT NULL,
     started_at bigint NOT NULL,
-    traces boolean NOT NULL, -- whether there is a key, a cancel request, or a row in detail or run
+    traces boolean NOT NULL, -- whether there is a key, a tag, a cancel request, or a row in detail or run
     worker int,
     cancel_requested_at bigint,
     PRIMARY KEY (queue_id, seq)
 ) WITH (fillfactor = 80);
 
--- What is plain has no key, no earlier run and no traces, and its first execution is under way. Whatever
+-- What is plain has no key, no tag, no earlier run and no traces, and its first execution is under way. Whatever
 -- needs one of these leases alone makes it a row of `lease` first: functions/batch.sql.
 CREATE TABLE batch (
     queue_id int NOT NULL,
@@ -189,7 +199,7 @@ CREATE TABLE to_cancel (
 CREATE TABLE ended (
     seq bigint PRIMARY KEY,
     state smallint NOT NULL CHECK (state IN (:JOB_DONE, :JOB_DEAD, :JOB_CANCELLED)),
-    traces boolean NOT NULL, -- whether there may be a row in detail or run
+    traces boolean NOT NULL, -- whether there may be a row in tag, detail or run
     queue_id int NOT NULL,
     ended_at bigint NOT NULL,
     executions bigint NOT NULL,

@@ -46,7 +46,7 @@ SELECT j.seq, j.id, j.type,
     CASE WHEN e.state = :JOB_DONE THEN e.exit_code ELSE d.exit_code END AS exit_code,
     CASE WHEN e.state = :JOB_DONE THEN NULL ELSE d.signal END AS signal,
     d.progress_percent, d.progress_text, d.result, d.output, a.why AS aside,
-    a.since AS aside_since
+    a.since AS aside_since, j.headers, j.tags
 FROM job j
     LEFT JOIN queue q ON q.queue_id = j.queue_id
     LEFT JOIN LATERAL (SELECT * FROM lease

@@ -51,7 +51,8 @@ BEGIN
             CASE WHEN %1$L <> ''done'' THEN d.signal END AS signal, p.pool, p.worker,
             d.progress_percent::int AS progress_percent, text_of(d.progress_text) AS progress_text,
             text_of(d.result) AS result, text_of(d.output) AS output,
-            moment_of(p.cancel_requested_at) AS cancel_requested_at, p.merged_into
+            moment_of(p.cancel_requested_at) AS cancel_requested_at, p.merged_into,
+            text_of(j.headers) AS headers, string_to_array(j.tags, '' '') AS tags
         FROM (%2$s) p LEFT JOIN job j ON j.seq = p.seq AND %3$s
             LEFT JOIN (SELECT queue_id, min(name) AS name FROM queue_name GROUP BY queue_id) q
                 ON q.queue_id = p.queue_id

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define TOKEN_SIZE sizeof(((struct lease_token *)NULL)->bytes)
+#define EXTRAS     2 /* added to the encoding: there are headers or tags */
 
 /* ---- writing ---- */
 
@@ -19,8 +20,8 @@ bool redis_record_is_outside(const struct job *job)
 
 const char *redis_record_how(const struct job *job, char how[REDIS_HOW_SIZE])
 {
-    bool plain = !job->key && job->attempts == 0 && job->stalls == 0;
-    bool simple = !job->key && !job->idempotency_key && !job->id_is_given;
+    bool plain = !job->key && job->tags.count == 0 && job->attempts == 0 && job->stalls == 0;
+    bool simple = !job->key && job->tags.count == 0 && !job->idempotency_key && !job->id_is_given;
 
     if (redis_record_is_outside(job))
         how[0] = plain ? 'P' : 'T';
@@ -66,6 +67,22 @@ void redis_record_place(struct buffer *out, const struct job *job, usec_t now)
     buffer_text(out, uuid_format(&job->id, id));
 }
 
+static bool has_extras(const struct job *job)
+{
+    return job->headers || job->tags.count > 0;
+}
+
+static void add_extras(struct buffer *out, const struct job *job)
+{
+    char text[TAGS_TEXT_SIZE];
+    const char *tags = tags_format(job->tags, text);
+
+    redis_word_number(out, (int64_t)length_of(job->headers));
+    redis_word_number(out, (int64_t)length_of(tags));
+    add_text(out, job->headers);
+    add_text(out, tags);
+}
+
 void redis_record_body(struct buffer *out, const struct job *job, usec_t now)
 {
     redis_word_number(out, job->priority);
@@ -79,13 +96,15 @@ void redis_record_body(struct buffer *out, const struct job *job, usec_t now)
     add_optional(out, 0);
     add_optional(out, job->run_at != 0 ? now : 0);
     add_optional(out, job_flags_pack(job));
-    add_optional(out, job->encoding);
+    add_optional(out, (int)job->encoding | (has_extras(job) ? EXTRAS : 0));
     add_optional(out, (int64_t)length_of(job->type));
     add_optional(out, (int64_t)length_of(job->key));
     add_optional(out, (int64_t)length_of(job->idempotency_key));
     add_text(out, job->type);
     add_text(out, job->key);
     add_text(out, job->idempotency_key);
+    if (has_extras(job))
+        add_extras(out, job);
     if (!redis_record_is_outside(job) && job->payload.length > 0)
         buffer_add(out, job->payload.data, job->payload.length);
 }
@@ -188,6 +207,14 @@ static const char *take_rest(struct cursor *cursor, struct arena *arena)
     return take_text(cursor, cursor->end - cursor->at, arena);
 }
 
+static void take_extras(struct cursor *cursor, struct arena *arena, struct job *job)
+{
+    int64_t headers = take_number(cursor), tags = take_number(cursor);
+
+    job->headers = take_text(cursor, headers, arena);
+    job->tags = tags_parse(take_text(cursor, tags, arena), arena);
+}
+
 bool redis_record_job(const redisReply *text, struct arena *arena, struct job *job)
 {
     struct cursor cursor = cursor_at(text, 2);
@@ -207,12 +234,15 @@ bool redis_record_job(const redisReply *text, struct arena *arena, struct job *j
     if (job->created_at == 0)
         job->created_at = job->due;
     job_flags_unpack(take_count(&cursor), job);
-    job->encoding = take_optional(&cursor) == JOB_RAW ? JOB_RAW : JOB_JSON;
+    int64_t encoding = take_optional(&cursor);
+    job->encoding = (encoding & 1) == JOB_RAW ? JOB_RAW : JOB_JSON;
     int64_t type = take_optional(&cursor), key = take_optional(&cursor),
             idempotency_key = take_optional(&cursor);
     job->type = take_text(&cursor, type, arena);
     job->key = take_text(&cursor, key, arena);
     job->idempotency_key = take_text(&cursor, idempotency_key, arena);
+    if (encoding & EXTRAS)
+        take_extras(&cursor, arena, job);
     job->payload = arena_bytes(
         arena, (struct bytes){(const unsigned char *)cursor.at, (size_t)(cursor.end - cursor.at)});
     if (!job->type)

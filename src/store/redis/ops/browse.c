@@ -81,6 +81,7 @@ static bool fetch(struct redis *redis, const struct redis_places *places, bool b
 static void leave_out_what_is_large(struct job *job)
 {
     job->payload = job->result = job->output = (struct bytes){0};
+    job->headers = NULL;
     job->run_count = 0;
 }
 

@@ -190,6 +190,7 @@ static bool ask(const struct search *search, size_t queue, struct redis_batch *b
     add_optional(command, filter->type);
     add_optional(command, filter->key);
     add_optional(command, filter->error);
+    redis_command_text(command, filter->tag ? filter->tag : "");
     return true;
 }
 

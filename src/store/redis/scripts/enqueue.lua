@@ -106,6 +106,7 @@ local function take_back_place(q, id)
     local j = standing(q, id)
     if j then
         place_remove(q, j)
+        extras.leave_tags(q, j)
     end
 end
 

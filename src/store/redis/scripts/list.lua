@@ -7,10 +7,10 @@
 -- KEYS: base and state of the queue.
 -- ARGV: state or nothing, 1 for the oldest first or 0, the lowest position and the one before which to stop ('' is
 -- unbounded), the position to go on behind or nothing, how many at most, how many may be looked at; then type, key and a part
--- of the error, each with '=' before it, or nothing.
+-- of the error, each with '=' before it, or nothing; a tag or nothing. By a tag they go by id, whatever their state.
 -- Answers the position up to which it has looked, or nothing when that was all; how many it has looked at; then the
 -- positions of those that fit.
--- parts: base record pages page_order place batch
+-- parts: base record pages page_order place batch standing
 
 local PAGE = 500
 local NO_SEQ = string.rep('0', 16)
@@ -20,7 +20,8 @@ local q = queue_of(KEYS[1])
 local state, is_upward, low, high, behind = ARGV[1], ARGV[2] == '1', ARGV[3], ARGV[4], ARGV[5]
 local limit, look_most = tonumber(ARGV[6]), tonumber(ARGV[7])
 local type_wanted, key_wanted, error_wanted = ARGV[8], ARGV[9], ARGV[10]
-local is_picky = type_wanted ~= '' or key_wanted ~= '' or error_wanted ~= ''
+local tag = ARGV[11]
+local is_picky = type_wanted ~= '' or key_wanted ~= '' or error_wanted ~= '' or tag ~= '' and state ~= ''
 
 -- ---- where they are: each source answers the next positions, in order, behind `behind` ----
 
@@ -49,10 +50,11 @@ local function from_text(name, front, cut)
     end
 end
 
-local function from_ids()
+-- Members that are an id, with the same before each.
+local function from_ids(name, front)
     local skip = #NO_TIME + 1
     low, high = sub(low, skip), sub(high, skip)
-    local source = from_text('ids', '', function(member) return NO_TIME .. member end)
+    local source = from_text(name, front, function(member) return NO_TIME .. sub(member, #front + 1) end)
     return function(after, count)
         return source(after and sub(after, skip), count)
     end
@@ -131,8 +133,10 @@ local function from_leases()
 end
 
 local function sources()
-    if state == '' then
-        return {from_ids()}
+    if tag ~= '' then
+        return {from_ids('tags', tag .. ' ')}
+    elseif state == '' then
+        return {from_ids('ids', '')}
     elseif state == RUNNING then
         return {from_leases()}
     elseif state >= DONE then
@@ -158,11 +162,17 @@ local function has_error(id)
     return type(found) == 'string' and find(found, sub(error_wanted, 2), 1, true)
 end
 
+local function is_of_state(id)
+    local j = standing(q, id)
+    return j and j.state == state
+end
+
 local function fits(id)
     local record = call('HGET', q.job, id)
     local j = record and job_parse(id, record)
     return j and (type_wanted == '' or '=' .. j.type == type_wanted)
         and (key_wanted == '' or '=' .. j.key == key_wanted) and (error_wanted == '' or has_error(id))
+        and (tag == '' or state == '' or is_of_state(id))
 end
 
 -- ---- the ways together ----

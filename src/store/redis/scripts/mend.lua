@@ -10,7 +10,7 @@ local TYPES = {
     retry = 'zset', lease = 'hash', batch = 'hash', batch_ids = 'hash', ended = 'hash', done = 'zset', dead = 'zset', cancelled = 'zset',
     failed = 'zset', keyed = 'hash', idempotency = 'hash', idempotency_expiry = 'zset',
     idempotency_ids = 'zset', cron = 'hash', state = 'hash', damaged = 'hash', damage_news = 'list',
-    queues = 'set', pool = 'hash', beat = 'zset',
+    tags = 'zset', queues = 'set', pool = 'hash', beat = 'zset',
 }
 local moved = {}
 

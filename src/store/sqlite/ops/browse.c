@@ -67,8 +67,28 @@ bool sqlite_get(struct store *store, const struct uuid *id, struct job_list *job
 
 /* ---- a page ---- */
 
+/* Only candidates that come by their tag may be of any state. */
+static bool is_of_state(const struct sqlite_candidates *candidates, int64_t seq, bool *is_out,
+                        struct error *err)
+{
+    const struct job_filter *filter = candidates->filter;
+    bool found;
+
+    *is_out = true;
+    if (!filter->by_state || !filter->tag)
+        return true;
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(candidates->sqlite, SQL_LIST_STATE);
+    sqlite_query_int(&query, seq);
+    if (!sqlite_query_row(&query, &found, err))
+        return false;
+    *is_out =
+        found && !sqlite_row_is_null(&query) && sqlite_row_int(&query) == (int64_t)filter->state;
+    return true;
+}
+
 /* Whether it is of the queue, type, key and error that are asked for. */
-static bool is_wanted(const struct sqlite_candidates *candidates, int64_t seq, bool *wanted_out,
+static bool is_picked(const struct sqlite_candidates *candidates, int64_t seq, bool *wanted_out,
                       struct error *err)
 {
     const struct job_filter *filter = candidates->filter;
@@ -91,6 +111,13 @@ static bool is_wanted(const struct sqlite_candidates *candidates, int64_t seq, b
     const char *error = sqlite_row_text(&query, &arena);
     *wanted_out = listing_picks(filter, type, key, error);
     return !arena.failed || error_no_memory(err);
+}
+
+static bool is_wanted(const struct sqlite_candidates *candidates, int64_t seq, bool *wanted_out,
+                      struct error *err)
+{
+    return is_picked(candidates, seq, wanted_out, err) &&
+           (!*wanted_out || is_of_state(candidates, seq, wanted_out, err));
 }
 
 static bool add_job(const struct sqlite_candidates *candidates, int64_t seq,

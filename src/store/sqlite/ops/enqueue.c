@@ -7,10 +7,12 @@
 #include "base/cleanup.h"
 #include "job/idempotency.h"
 #include "store/checks.h"
+#include "store/columns.h"
 #include "store/sqlite/file/query.h"
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/ops/ops.h"
 #include "store/sqlite/parts/standing.h"
+#include "store/sqlite/parts/tags.h"
 #include "store/sqlite/parts/twins.h"
 
 #include <string.h>
@@ -90,15 +92,38 @@ static void bind_payload(struct sqlite_query *query, const struct job *job)
     sqlite_query_bytes(query, job->payload.data ? job->payload : (struct bytes){nothing, 0});
 }
 
+static bool has_extras(const struct job *job)
+{
+    return job->headers || job->tags.count > 0;
+}
+
+static void bind_encoding(struct sqlite_query *query, const struct job *job)
+{
+    sqlite_query_int(query, (int64_t)job->encoding | (has_extras(job) ? COLUMNS_EXTRAS : 0));
+}
+
+/* What it binds lies in `tags` until the statement has run. */
+static void bind_extras(struct sqlite_query *query, const struct job *job,
+                        char tags[TAGS_TEXT_SIZE])
+{
+    sqlite_query_text(query, job->headers);
+    sqlite_query_text(query, tags_format(job->tags, tags));
+}
+
 static bool set_payload(struct arrival *arrival, int64_t seq, struct error *err)
 {
+    char tags[TAGS_TEXT_SIZE];
+
+    if (!sqlite_tags_leave(arrival->sqlite, seq, err))
+        return false;
     CLEANUP(sqlite_query_done)
     struct sqlite_query query = sqlite_query_start(arrival->sqlite, SQL_JOB_SET_PAYLOAD);
 
     sqlite_query_int(&query, seq);
-    sqlite_query_int(&query, arrival->job->encoding);
+    bind_encoding(&query, arrival->job);
     bind_payload(&query, arrival->job);
-    return sqlite_query_run(&query, err);
+    bind_extras(&query, arrival->job, tags);
+    return sqlite_query_run(&query, err) && sqlite_tags_enter(arrival->sqlite, seq, err);
 }
 
 /* A blocked one is still to be merged into the running one: what its own enqueue asked for must not
@@ -181,14 +206,16 @@ static bool check_key(struct arrival *arrival, struct error *err)
 
 static bool add_row(struct arrival *arrival, bool *added_out, struct error *err)
 {
+    char tags[TAGS_TEXT_SIZE];
     const struct job *job = arrival->job;
     CLEANUP(sqlite_query_done)
-    struct sqlite_query query = sqlite_query_start(arrival->sqlite, SQL_JOB_ADD);
+    struct sqlite_query query =
+        sqlite_query_start(arrival->sqlite, has_extras(job) ? SQL_JOB_ADD_EXTRAS : SQL_JOB_ADD);
 
     sqlite_query_uuid(&query, &job->id);
     sqlite_query_int(&query, arrival->queue_id);
     sqlite_query_text(&query, job->type);
-    sqlite_query_int(&query, job->encoding);
+    bind_encoding(&query, job);
     sqlite_query_int(&query, job->priority);
     sqlite_query_int(&query, due_of(arrival));
     sqlite_query_int_or_null(&query, job->run_at);
@@ -205,6 +232,8 @@ static bool add_row(struct arrival *arrival, bool *added_out, struct error *err)
         sqlite_query_null(&query);
     sqlite_query_text(&query, job->idempotency_key);
     bind_payload(&query, job);
+    if (has_extras(job))
+        bind_extras(&query, job, tags);
     if (!sqlite_query_run(&query, err))
         return false;
     *added_out = sqlite_query_changes(&query) == 1;
@@ -228,7 +257,8 @@ static bool add_job(struct arrival *arrival, struct error *err)
     place.state =
         arrival->twins.running != 0 ? JOB_BLOCKED : job_state_when_due(place.due, arrival->now);
     *arrival->enqueued = (struct enqueued){.id = arrival->job->id, .state = place.state};
-    if (!sqlite_place_add(arrival->sqlite, &place, err) || !record_idempotency(arrival, err))
+    if (!sqlite_place_add(arrival->sqlite, &place, err) || !record_idempotency(arrival, err) ||
+        (arrival->job->tags.count > 0 && !sqlite_tags_enter(arrival->sqlite, place.seq, err)))
         return false;
     if (!arrival->job->key)
         return true;

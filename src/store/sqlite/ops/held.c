@@ -23,6 +23,7 @@ bool sqlite_held(struct store *store, const char *pool, struct job_list *jobs_ou
         if (!job)
             return error_no_memory(err);
         columns_held(&columns, job);
+        columns_extras(&columns, job);
         job->pool = arena_text(&jobs_out->arena, pool);
     }
     return !jobs_out->arena.failed || error_no_memory(err);

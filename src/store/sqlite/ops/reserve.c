@@ -63,6 +63,22 @@ static bool load_queue(struct sqlite *sqlite, int64_t queue_id, struct queue_row
     return true;
 }
 
+static bool read_extras(struct sqlite *sqlite, struct arena *arena, struct job *job,
+                        struct error *err)
+{
+    bool found;
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_JOB_EXTRAS);
+    struct columns columns = sqlite_columns_of(&query, arena);
+
+    sqlite_query_int(&query, job->ref);
+    if (!sqlite_query_row(&query, &found, err))
+        return false;
+    if (found)
+        columns_extras(&columns, job);
+    return true;
+}
+
 /* The first `max` jobs in line of a wanted type, without changing anything; *in_a_row_out says
  * whether none was passed over. */
 static bool pick(struct sqlite *sqlite, const struct reservation *wanted, int64_t queue_id,
@@ -89,7 +105,8 @@ static bool pick(struct sqlite *sqlite, const struct reservation *wanted, int64_
         struct job *job = job_list_add(jobs_out);
         if (!job)
             return error_no_memory(err);
-        columns_reserved(&columns, job);
+        if (columns_reserved(&columns, job) && !read_extras(sqlite, &jobs_out->arena, job, err))
+            return false;
     }
     return !jobs_out->arena.failed || error_no_memory(err);
 }
@@ -102,11 +119,12 @@ static bool mark_twin_running(struct sqlite *sqlite, int64_t queue_id, const str
     return !job->key || sqlite_twins_store(sqlite, queue_id, job->key, &twins, err);
 }
 
-/* A job that ran before has rows in other tables, and one with a key has a twin: its ack cannot
- * take the short way. */
+/* A job that ran before has rows in other tables, and so has one with tags, and one with a key has
+ * a twin: its ack cannot take the short way. */
 static bool has_traces(const struct job *job)
 {
-    return job->key || job->executions > 0 || job->stalls > 0 || job->attempts > 0;
+    return job->key || job->tags.count > 0 || job->executions > 0 || job->stalls > 0 ||
+           job->attempts > 0;
 }
 
 /* One call of sqlite_reserve_all(). */

@@ -65,6 +65,8 @@ static void bind_range(const struct sqlite_candidates *candidates,
         sqlite_query_uuid(query, &range->low_id);
         sqlite_query_int(query, range->low_is_in);
         sqlite_query_uuid(query, &range->high_id);
+        if (candidates->filter->tag)
+            sqlite_query_text(query, candidates->filter->tag);
         return;
     }
     sqlite_query_int(query, range->low_at);
@@ -286,6 +288,13 @@ static bool has_few_jobs(struct sqlite_candidates *candidates, bool *few_out, st
     return true;
 }
 
+static bool open_by_tag(struct sqlite_candidates *candidates, struct error *err)
+{
+    candidates->mixed = candidates->queue_id != 0;
+    candidates->statement = candidates->filter->oldest_first ? SQL_LIST_TAG_UP : SQL_LIST_TAG_DOWN;
+    return add_stream(candidates, 0, 0, err);
+}
+
 static bool open_by_id(struct sqlite_candidates *candidates, struct error *err)
 {
     bool up = candidates->filter->oldest_first, few = false;
@@ -319,7 +328,7 @@ static bool open_streams(struct sqlite_candidates *candidates, struct error *err
 
     switch (listing_order_of(candidates->filter)) {
     case LISTING_BY_ID:
-        return open_by_id(candidates, err);
+        return candidates->filter->tag ? open_by_tag(candidates, err) : open_by_id(candidates, err);
     case LISTING_BY_START:
         candidates->statement = up ? SQL_LIST_RUNNING_UP : SQL_LIST_RUNNING_DOWN;
         candidates->at_once = LISTING_LOOK_MAX + 1; /* each read sorts anew */

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "store/sqlite/file/query.h"
+#include "store/sqlite/parts/tags.h"
 
 static void bind_run(struct sqlite_query *query, const struct job_run *run)
 {
@@ -69,7 +70,8 @@ bool sqlite_ending_forget(struct sqlite *sqlite, const struct sqlite_place *plac
                           struct error *err)
 {
     return sqlite_ending_leave(sqlite, place, err) &&
-           (!traces || (sqlite_query_on_seq(sqlite, SQL_DETAIL_REMOVE, place->seq, err) &&
+           (!traces || (sqlite_tags_leave(sqlite, place->seq, err) &&
+                        sqlite_query_on_seq(sqlite, SQL_DETAIL_REMOVE, place->seq, err) &&
                         sqlite_query_on_seq(sqlite, SQL_RUN_REMOVE, place->seq, err))) &&
            sqlite_query_on_seq(sqlite, SQL_JOB_REMOVE, place->seq, err);
 }

@@ -8,6 +8,7 @@
 #include "store/sqlite/file/query.h"
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/parts/ending.h"
+#include "store/sqlite/parts/tags.h"
 
 bool sqlite_twins_load(struct sqlite *sqlite, int64_t queue_id, const char *key,
                        struct sqlite_twins *twins_out, struct error *err)
@@ -99,12 +100,14 @@ bool sqlite_twins_running_ended(struct sqlite *sqlite, const struct sqlite_stand
 
 static bool copy_payload(struct sqlite *sqlite, int64_t into, int64_t from, struct error *err)
 {
+    if (!sqlite_tags_leave(sqlite, into, err))
+        return false;
     CLEANUP(sqlite_query_done)
     struct sqlite_query query = sqlite_query_start(sqlite, SQL_JOB_COPY_PAYLOAD);
 
     sqlite_query_int(&query, into);
     sqlite_query_int(&query, from);
-    return sqlite_query_run(&query, err);
+    return sqlite_query_run(&query, err) && sqlite_tags_enter(sqlite, into, err);
 }
 
 static void take_fields(struct sqlite_standing *standing, const struct keyed_fields *fields)

@@ -17,11 +17,12 @@ CREATE OR REPLACE FUNCTION enqueue(type text, payload text DEFAULT 'null',
     max_attempts int DEFAULT NULL, max_stalls int DEFAULT NULL, key text DEFAULT NULL,
     idempotency_key text DEFAULT NULL, idempotency_window interval DEFAULT NULL,
     update_payload boolean DEFAULT true, update_run_at text DEFAULT 'always',
-    update_retry boolean DEFAULT true, reset_counts boolean DEFAULT false, id uuid DEFAULT NULL)
+    update_retry boolean DEFAULT true, reset_counts boolean DEFAULT false, id uuid DEFAULT NULL,
+    headers jsonb DEFAULT NULL, tags text[] DEFAULT NULL)
 RETURNS uuid LANGUAGE sql
 RETURN answer(offer(type, convert_to(coalesce(payload::text, 'null'), 'UTF8'), 'json', queue, run_at,
     priority, timeout, max_attempts, max_stalls, key, idempotency_key, idempotency_window,
-    update_payload, update_run_at, update_retry, reset_counts, id));
+    update_payload, update_run_at, update_retry, reset_counts, id, convert_to(headers::text, 'UTF8'), tags));
 
 CREATE OR REPLACE FUNCTION enqueue(type text, payload json,
     queue text DEFAULT :JOB_QUEUE_DEFAULT, run_at timestamptz DEFAULT NULL,
@@ -29,11 +30,12 @@ CREATE OR REPLACE FUNCTION enqueue(type text, payload json,
     max_attempts int DEFAULT NULL, max_stalls int DEFAULT NULL, key text DEFAULT NULL,
     idempotency_key text DEFAULT NULL, idempotency_window interval DEFAULT NULL,
     update_payload boolean DEFAULT true, update_run_at text DEFAULT 'always',
-    update_retry boolean DEFAULT true, reset_counts boolean DEFAULT false, id uuid DEFAULT NULL)
+    update_retry boolean DEFAULT true, reset_counts boolean DEFAULT false, id uuid DEFAULT NULL,
+    headers jsonb DEFAULT NULL, tags text[] DEFAULT NULL)
 RETURNS uuid LANGUAGE sql
 RETURN answer(offer(type, convert_to(coalesce(payload::text, 'null'), 'UTF8'), 'json', queue, run_at,
     priority, timeout, max_attempts, max_stalls, key, idempotency_key, idempotency_window,
-    update_payload, update_run_at, update_retry, reset_counts, id));
+    update_payload, update_run_at, update_retry, reset_counts, id, convert_to(headers::text, 'UTF8'), tags));
 
 CREATE OR REPLACE FUNCTION enqueue(type text, payload jsonb,
     queue text DEFAULT :JOB_QUEUE_DEFAULT, run_at timestamptz DEFAULT NULL,
@@ -41,11 +43,12 @@ CREATE OR REPLACE FUNCTION enqueue(type text, payload jsonb,
     max_attempts int DEFAULT NULL, max_stalls int DEFAULT NULL, key text DEFAULT NULL,
     idempotency_key text DEFAULT NULL, idempotency_window interval DEFAULT NULL,
     update_payload boolean DEFAULT true, update_run_at text DEFAULT 'always',
-    update_retry boolean DEFAULT true, reset_counts boolean DEFAULT false, id uuid DEFAULT NULL)
+    update_retry boolean DEFAULT true, reset_counts boolean DEFAULT false, id uuid DEFAULT NULL,
+    headers jsonb DEFAULT NULL, tags text[] DEFAULT NULL)
 RETURNS uuid LANGUAGE sql
 RETURN answer(offer(type, convert_to(coalesce(payload::text, 'null'), 'UTF8'), 'json', queue, run_at,
     priority, timeout, max_attempts, max_stalls, key, idempotency_key, idempotency_window,
-    update_payload, update_run_at, update_retry, reset_counts, id));
+    update_payload, update_run_at, update_retry, reset_counts, id, convert_to(headers::text, 'UTF8'), tags));
 
 -- A payload that is any bytes.
 CREATE OR REPLACE FUNCTION enqueue_raw(type text, payload bytea DEFAULT '',
@@ -54,8 +57,9 @@ CREATE OR REPLACE FUNCTION enqueue_raw(type text, payload bytea DEFAULT '',
     max_attempts int DEFAULT NULL, max_stalls int DEFAULT NULL, key text DEFAULT NULL,
     idempotency_key text DEFAULT NULL, idempotency_window interval DEFAULT NULL,
     update_payload boolean DEFAULT true, update_run_at text DEFAULT 'always',
-    update_retry boolean DEFAULT true, reset_counts boolean DEFAULT false, id uuid DEFAULT NULL)
+    update_retry boolean DEFAULT true, reset_counts boolean DEFAULT false, id uuid DEFAULT NULL,
+    headers jsonb DEFAULT NULL, tags text[] DEFAULT NULL)
 RETURNS uuid LANGUAGE sql
 RETURN answer(offer(type, payload, 'raw', queue, run_at, priority,
     timeout, max_attempts, max_stalls, key, idempotency_key, idempotency_window,
-    update_payload, update_run_at, update_retry, reset_counts, id));
+    update_payload, update_run_at, update_retry, reset_counts, id, convert_to(headers::text, 'UTF8'), tags));

@@ -105,6 +105,7 @@ local function add_job(q, j, a, running, now)
         call('HSET', q.payload, j.id, a.payload)
     end
     call('ZADD', q.ids, 0, j.id)
+    extras.enter_tags(q, j)
     place_arrival(q, j, now)
     if join_is_due(tonumber(j.seq) - 1, 1) then
         join(q.ids, :REDIS_ID_WIDTH, j.id)

@@ -38,7 +38,7 @@ local function queue_of(base)
     }
     local names = ' state job payload ids ids_pages ready ready_pages scheduled blocked retry lease batch batch_ids'
         .. ' aside aside_place aside_age aside_due ended done dead cancelled failed keyed idempotency idempotency_expiry'
-        .. ' idempotency_ids cron watch readers damaged damage_news '
+        .. ' idempotency_ids cron watch readers tags damaged damage_news '
     return setmetatable(q, {__index = function(_, key)
         if find(names, ' ' .. key .. ' ', 1, true) then
             q[key] = base .. key

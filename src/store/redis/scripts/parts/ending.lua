@@ -44,6 +44,19 @@ local function traced_of(q, ids)
     return traced
 end
 
+local function forget_tags(q, ids)
+    if #ids == 0 or call('ZCARD', q.tags) == 0 then
+        return
+    end
+    for first = 1, #ids, 2000 do
+        for i, record in ipairs(call('HMGET', q.job, unpack(ids, first, math.min(first + 1999, #ids)))) do
+            if record then
+                extras.leave_tags(q, job_parse(ids[first + i - 1], record))
+            end
+        end
+    end
+end
+
 -- Everything but the records of idempotency keys, which have an end of their own. What most jobs or queues have none of
 -- is not looked for a thousand times.
 local function forget(q, ids)
@@ -54,6 +67,7 @@ local function forget(q, ids)
     if #traced > 0 and call('ZCARD', q.failed) > 0 then
         each_2000('ZREM', q.failed, traced)
     end
+    forget_tags(q, traced)
     each_2000('HDEL', q.ended, ids)
     each_2000('HDEL', q.job, ids)
     pages.remove(q, 'ids', ids)

@@ -2,16 +2,19 @@
 --
 --   job    MODE SEQ PRIORITY DUE RUN_AT TIMEOUT MAX_ATTEMPTS MAX_STALLS ATTEMPTS STALLS EXECUTIONS
 --          CREATED_AT UPDATE_FLAGS ENCODING TYPE_LENGTH KEY_LENGTH IDEMPOTENCY_KEY_LENGTH
---          then type, key, idempotency key and payload, with nothing between them
+--          then type, key, idempotency key, extras and payload, with nothing between them
+--   extras HEADERS_LENGTH TAGS_LENGTH headers tags; only when 2 was added to ENCODING. Tags have a space between them
 --   lease  mode and token (21 bytes), EXPIRES_AT (18 digits) EXECUTION STARTED_AT WORKER
 --          CANCEL_REQUESTED_AT POOL
 --   end    state, whether there is a token, token (22 bytes), KIND EXECUTIONS ATTEMPTS STALLS
 --          ENDED_AT HAS_RUN WORKER STARTED_AT WALL USER SYSTEM MAX_RSS_KB EXIT_CODE
 --          CANCEL_REQUESTED_AT MERGED_INTO POOL
 --
+-- In Lua a job's `payload` is all that stands after the idempotency key: only extras.read() looks into it.
+--
 -- Of a job's numbers those after DUE are left out when they are 0, and CREATED_AT also when it is DUE.
 --
--- MODE is p for plain jobs (no key, never ran, nothing counted) and t for all others; P and T have
+-- MODE is p for plain jobs (no key, no tag, never ran, nothing counted) and t for all others; P and T have
 -- their payload in a hash of its own, because it is long. A lease has the mode of a plain job until there are
 -- traces of its execution; all others have t. HAS_RUN is 2 when such a lease was acked: there is nothing else of that
 -- execution. What is absent is 0 or empty.
@@ -61,8 +64,45 @@ local function job_parse(id, record)
     return j
 end
 
+-- A table, because a script can have no more than 200 names.
+local extras = {}
+
+-- Headers, tags and the payload itself; what is absent is empty.
+function extras.read(j)
+    local has_some = j.encoding == '2' or j.encoding == '3'
+    local headers, names, at = match(has_some and j.payload or '', '^(%d+) (%d+) ()')
+    if not at then
+        return '', '', j.payload
+    end
+    local names_at = at + tonumber(headers)
+    local payload_at = names_at + tonumber(names)
+    return sub(j.payload, at, names_at - 1), sub(j.payload, names_at, payload_at - 1), sub(j.payload, payload_at)
+end
+
+-- The sorted set `tags` has a member for each tag of a job: the tag, a space, the id.
+local function each_tag(j, change)
+    local _, names = extras.read(j)
+    for name in string.gmatch(names, '%S+') do
+        change(name .. ' ' .. j.id)
+    end
+end
+
+function extras.enter_tags(q, j)
+    each_tag(j, function(member) call('ZADD', q.tags, 0, member) end)
+end
+
+function extras.leave_tags(q, j)
+    each_tag(j, function(member) call('ZREM', q.tags, member) end)
+end
+
+function extras.has_tags(j)
+    local _, names = extras.read(j)
+    return names ~= ''
+end
+
 local function job_pack(j)
     local plain = j.key == '' and j.attempts == '0' and j.stalls == '0' and j.executions == '0'
+        and not extras.has_tags(j)
     local mode = plain and 'p' or 't'
     if j.outside then
         mode = string.upper(mode)

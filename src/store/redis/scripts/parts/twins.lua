@@ -65,17 +65,14 @@ local function flags_join(first, second)
 end
 
 local function payload_take(q, into, from)
-    into.encoding = from.encoding
     if from.outside then
         call('HSET', q.payload, into.id, from.long_payload or call('HGET', q.payload, from.id))
-        into.payload = ''
-    else
-        if into.outside then
-            call('HDEL', q.payload, into.id)
-        end
-        into.payload = from.payload
+    elseif into.outside then
+        call('HDEL', q.payload, into.id)
     end
-    into.outside = from.outside
+    extras.leave_tags(q, into)
+    into.encoding, into.payload, into.outside = from.encoding, from.payload, from.outside
+    extras.enter_tags(q, into)
 end
 
 -- Changes the fields of `waiting`, not its place; true when its due was set anew.

@@ -6,11 +6,12 @@
 -- taskharbor.enqueue() in PostgreSQL; tests/contract/test_doors.c holds them to each other.
 -- parts: base damage record pages join place batch standing ending twins elsewhere sequence arrival json
 
-local LAYOUT = 3 -- that this script writes, as NEWEST in src/store/redis/schema.c
+local LAYOUT = 4 -- that this script writes, as NEWEST in src/store/redis/schema.c
 local INSIDE = 1024 -- longer payloads have a hash of their own
 local FLAGS = {always = 0, never = 8, if_earlier = 16, if_later = 24}
 local BOOLEANS = {['true'] = 1, ['false'] = 0}
 local NAME_ALLOWED = 'use 1 to 128 of A-Z a-z 0-9 _ . : -'
+local HEADERS_ALLOWED = 'use a JSON object of at most 8192 bytes, or leave them out'
 local KEY_ALLOWED = 'use 1 to 256 bytes of UTF-8, or leave it out'
 local YEAR_2000, YEAR_9999 = '946684800000000', '253402300799999999'
 local YEAR = '31536000000000' -- 365 days
@@ -18,7 +19,8 @@ local YEAR = '31536000000000' -- 365 days
 -- What is absent is false, but for those with a default.
 local said = {payload = 'null', encoding = 'json', priority = '5', run_at = '0', timeout = '0', max_attempts = '0',
     max_stalls = '0', key = false, idempotency_key = '', type = '', id = false, update_run_at = 'always',
-    update_payload = 'true', update_retry = 'true', reset_counts = 'false', idempotency_window = false}
+    update_payload = 'true', update_retry = 'true', reset_counts = 'false', idempotency_window = false,
+    headers = false, tags = false}
 
 -- ---- checks: each answers what is wrong, or nothing ----
 
@@ -104,6 +106,34 @@ local function check_json()
     end
 end
 
+local function check_headers()
+    local headers = said.headers
+    if headers and #headers > 8192 then
+        return 'headers are ' .. #headers .. ' bytes long: ' .. HEADERS_ALLOWED
+    elseif headers and not (find(headers, '^%s*{') and is_json(headers)) then
+        return 'headers are not a JSON object: ' .. HEADERS_ALLOWED
+    end
+end
+
+-- Tags with a space between them; what is blank is none.
+local function check_tags()
+    local names, seen = {}, {}
+    for name in string.gmatch(said.tags or '', '[^ ]+') do
+        names[#names + 1] = name
+    end
+    if #names > 8 then
+        return 'tags are ' .. #names .. ': use at most 8'
+    end
+    for _, name in ipairs(names) do
+        local wrong = check_name('tag', name)
+        if wrong or seen[name] then
+            return wrong or "tag '" .. name .. "' stands there twice: use it once"
+        end
+        seen[name] = true
+    end
+    said.tags = table.concat(names, ' ')
+end
+
 local function check_all(queue, max_payload)
     return check_id() or check_name('type', said.type) or check_name('queue', queue)
         or check_word('encoding', {json = 1, raw = 1}, 'json or raw')
@@ -117,7 +147,8 @@ local function check_all(queue, max_payload)
         or check_word('update_payload', BOOLEANS, 'true or false')
         or check_word('update_run_at', FLAGS, 'always, never, if_earlier or if_later')
         or check_word('update_retry', BOOLEANS, 'true or false')
-        or check_word('reset_counts', BOOLEANS, 'true or false') or check_json()
+        or check_word('reset_counts', BOOLEANS, 'true or false') or check_headers() or check_tags()
+        or check_json()
 end
 
 local function listen()
@@ -162,19 +193,30 @@ end
 
 -- ---- the job ----
 
+-- parts/record.lua has the forms.
+local function extras_of()
+    if not said.headers and said.tags == '' then
+        return ''
+    end
+    local headers = said.headers or ''
+    return #headers .. ' ' .. #said.tags .. ' ' .. headers .. said.tags
+end
+
 local function body_of(now, outside)
+    local headers_and_tags = extras_of()
+    local encoding = (said.encoding == 'raw' and 1 or 0) + (headers_and_tags ~= '' and 2 or 0)
     local flags = BOOLEANS[said.update_payload] + 2 * BOOLEANS[said.update_retry] + 4 * BOOLEANS[said.reset_counts]
         + FLAGS[said.update_run_at]
     return table.concat({said.priority, said.run_at ~= '0' and said.run_at or now, said.run_at,
         said.timeout, said.max_attempts, said.max_stalls, '', '', '', now,
-        said.key and text_of(flags) or '', said.encoding == 'raw' and '1' or '0', #said.type, #(said.key or ''),
+        said.key and text_of(flags) or '', encoding, #said.type, #(said.key or ''),
         #said.idempotency_key, ''}, ' ') .. said.type .. (said.key or '') .. said.idempotency_key
-        .. (outside and '' or said.payload)
+        .. headers_and_tags .. (outside and '' or said.payload)
 end
 
 local function arrival_of(q, now)
     local outside = #said.payload > INSIDE
-    local mode = said.key and 't' or 'p'
+    local mode = (said.key or said.tags ~= '') and 't' or 'p'
     return {
         how = (outside and string.upper(mode) or mode) .. 'k' .. (said.id and 'g' or ''),
         id = said.id and string.lower(said.id) or make_id(q, now), body = body_of(now, outside),

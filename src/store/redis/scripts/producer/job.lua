@@ -41,8 +41,10 @@ local function add(name, value)
     end
 end
 
+local headers, tags, payload = extras.read(j)
+
 local function payload_of()
-    return j.outside and call('HGET', q.payload, id) or j.payload
+    return j.outside and call('HGET', q.payload, id) or payload
 end
 
 local function add_all(names, absent)
@@ -57,8 +59,10 @@ add('id', id)
 add('type', j.type)
 add('queue', q.name)
 add('state', j.state == RUNNING and 'running' or SET_OF[j.state])
-add('encoding', j.encoding == '1' and 'raw' or 'json')
+add('encoding', tonumber(j.encoding) % 2 == 1 and 'raw' or 'json')
 answer[#answer + 1], answer[#answer + 2] = 'payload', payload_of()
+add('headers', headers)
+add('tags', tags)
 add_all(COUNTS)
 add_all(ABSENT_IF_0, '0')
 add_all(TEXTS)
