@@ -310,8 +310,8 @@ class Storm(ReloadCase):
 
     JOBS = 2 * RELOADS
 
-    def settle_down(self, pool):
-        """Waits until all that was asked for has been taken over, and returns who is there."""
+    def settle_down(self, pool, workers):
+        """Waits until all that was asked for has been taken over, and returns who is there: each under its own title."""
         wait_for(lambda: len(pool.events("config_accepted")) == len(pool.events("config_reloaded")),
                  "the last config")
         generation = pool.events("config_reloaded")[-1]["generation"]
@@ -322,13 +322,17 @@ class Storm(ReloadCase):
             state = pool.wait_event("pool_state", before + 1)
             return (state["generation"], state["old_workers"]) == (generation, 0)
         wait_for(look, "the last old worker")
-        return pool.processes()
+
+        def all_there():
+            found = pool.processes()
+            return found if sum(name.startswith("worker ") for name in found) == workers else None
+        return wait_for(all_there, f"{workers} workers")
 
     def test_however_often_hup_comes_every_job_runs_once_and_nothing_is_left_over(self):
         self.handlers["work"] = {"command": 'sleep 0.02; echo "$TH_JOB_ID" >>ran'}
         pool = self.brisk_pool(num_workers=4, lease="5s")
         self.reload(pool)
-        files = {name: count_files(pid) for name, pid in self.settle_down(pool).items()}
+        files = {name: count_files(pid) for name, pid in self.settle_down(pool, 4).items()}
         # These three have the same files open, but for one that has not looked into the store yet.
         rarely = ("scheduler", "retrier", "reaper")
         files.update(dict.fromkeys(rarely, max(files[name] for name in rarely)))
@@ -351,7 +355,7 @@ class Storm(ReloadCase):
         self.assertEqual([event for event in pool.events("process_exited")
                           if event["level"] != "info"], [])
 
-        settled = self.settle_down(pool)
+        settled = self.settle_down(pool, 4)
         def left_over():
             """Who has more open than before; one at work may have a file more for a moment."""
             now = {name: count_files(pid) for name, pid in settled.items()}
