@@ -306,7 +306,7 @@ static bool listen_for_doors(struct daemon *daemon)
     struct error err;
 
     if (listeners_take(&daemon->listeners, LISTENERS_FIRST, &err) &&
-        listeners_open(&daemon->listeners, &daemon->config, &door, &err)) {
+        listeners_open(&daemon->listeners, &daemon->config, roles_doors(), &door, &err)) {
         listeners_keep(&daemon->listeners, &daemon->config, NULL);
         return true;
     }

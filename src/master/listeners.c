@@ -247,11 +247,11 @@ static bool open_one(struct listeners *listeners, enum door door, const char *ad
     return true;
 }
 
-bool listeners_open(struct listeners *listeners, const struct config *config, enum door *door_out,
-                    struct error *err)
+bool listeners_open(struct listeners *listeners, const struct config *config, unsigned doors,
+                    enum door *door_out, struct error *err)
 {
     for (enum door door = 0; door < DOORS; door++) {
-        const char *address = wanted(config, door);
+        const char *address = doors & 1U << door ? wanted(config, door) : NULL;
 
         *door_out = door;
         if (address && !find(listeners, door, config) && !open_one(listeners, door, address, err))

@@ -52,10 +52,11 @@ const char *door_name(enum door door);
  * that said so. */
 bool listeners_take(struct listeners *listeners, int first, struct error *err) MUST_CHECK;
 
-/* Opens what the config wants and nobody has opened yet. When it fails, *door_out is whose address
- * it was, and some may have been opened: listeners_keep() closes them. */
-bool listeners_open(struct listeners *listeners, const struct config *config, enum door *door_out,
-                    struct error *err) MUST_CHECK;
+/* Opens what the config wants and nobody has opened yet, of these doors: a bit for each that
+ * somebody answers at. When it fails, *door_out is whose address it was, and some may have been
+ * opened: listeners_keep() closes them. */
+bool listeners_open(struct listeners *listeners, const struct config *config, unsigned doors,
+                    enum door *door_out, struct error *err) MUST_CHECK;
 
 /* Closes all that neither config wants, but for those of systemd; the second may be NULL. */
 void listeners_keep(struct listeners *listeners, const struct config *config,

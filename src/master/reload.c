@@ -20,6 +20,7 @@
 #include "master/generation.h"
 #include "master/listeners.h"
 #include "master/rejection.h"
+#include "master/roles.h"
 #include "master/this_pool.h"
 #include "master/upgrade.h"
 #include "process/lease_table.h"
@@ -89,7 +90,7 @@ static struct generation *read_generation(const struct children *children)
         reload_is_possible(pool->config, &config, worker_seats(children),
                            scoreboard_places(pool->scoreboard), &err) &&
         this_pool_raise_limits(pool, config.pool.num_workers, &err) &&
-        listeners_open(options->listeners, &config, &door, &err) &&
+        listeners_open(options->listeners, &config, roles_doors(), &door, &err) &&
         generation_new(&config, lease_table_capacity(pool->leases), &generation, &err))
         return generation;
     rejection_log(&diagnostics, err.text, HINT);

@@ -62,6 +62,17 @@ const struct role *roles_get(enum role_id id)
     return &roles[id];
 }
 
+unsigned roles_doors(void)
+{
+    unsigned doors = 0;
+
+    for (enum role_id id = 0; id < ROLES; id++) {
+        if (roles[id].is_door)
+            doors |= 1U << roles[id].door;
+    }
+    return doors;
+}
+
 int roles_instances(enum role_id id, const struct config *config)
 {
     return roles[id].instances ? roles[id].instances(config) : 1;

@@ -44,6 +44,9 @@ struct role {
 
 const struct role *roles_get(enum role_id id);
 
+/* The doors that some role answers at: a bit for each. */
+unsigned roles_doors(void);
+
 /* How many processes of this role there are. */
 int roles_instances(enum role_id id, const struct config *config);
 

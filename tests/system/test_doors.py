@@ -11,6 +11,7 @@ import threading
 import unittest
 
 from daemon import DaemonCase, is_alive, read_proc, wait_for
+from servers import free_port
 
 DOORS = ["gate", "browse", "http"]
 
@@ -64,9 +65,7 @@ def is_refused(address):
 
 class DoorsTest(DaemonCase):
     def free_address(self):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            return "127.0.0.1:%d" % probe.getsockname()[1]
+        return f"127.0.0.1:{free_port()}"
 
     def configure_at(self, address):
         self.configure({"noop": {"command": "true"}}, http={"listen": address})
@@ -149,6 +148,13 @@ class DoorsTest(DaemonCase):
         pool = self.start()
         self.assertEqual(pool.wait(), 78)
         self.assertIn("http.listen: cannot listen on unix:/no/such/folder/socket: ", pool.log_text())
+
+    def test_nobody_listens_for_clients_that_nobody_would_answer(self):
+        address = self.free_address()
+        self.configure({"noop": {"command": "true"}}, faktory={"listen": address})
+        pool = self.start().wait_ready()
+        self.assertTrue(is_refused(address))
+        self.assertEqual(pool.stop(), 0)
 
     def test_a_door_has_no_store_no_file_and_no_way_to_more(self):
         pool = self.start_at()

@@ -17,6 +17,8 @@
 
 #define PORT "127.0.0.1:0" /* another one each time that it is opened */
 
+#define ALL_DOORS (1U << DOOR_HTTP | 1U << DOOR_FAKTORY)
+
 static struct error err;
 static struct listeners listeners, next_listeners;
 static enum door door;
@@ -46,7 +48,7 @@ static void teardown(void)
 
 static void open_all(const struct config *config)
 {
-    ck_assert_msg(listeners_open(&listeners, config, &door, &err), "%s", err.text);
+    ck_assert_msg(listeners_open(&listeners, config, ALL_DOORS, &door, &err), "%s", err.text);
 }
 
 static bool is_open(int fd)
@@ -63,6 +65,16 @@ START_TEST(each_door_that_the_config_has_listens)
     open_all(&config);
     ck_assert_uint_eq(listeners.count, 1);
     ck_assert(is_open(listeners_find(&listeners, DOOR_HTTP, &config)));
+    ck_assert_int_eq(listeners_find(&listeners, DOOR_FAKTORY, &config), -1);
+}
+END_TEST
+
+START_TEST(where_nobody_answers_nobody_listens)
+{
+    const struct config config = config_with(PORT, PORT);
+
+    ck_assert(listeners_open(&listeners, &config, 1U << DOOR_HTTP, &door, &err));
+    ck_assert_uint_eq(listeners.count, 1);
     ck_assert_int_eq(listeners_find(&listeners, DOOR_FAKTORY, &config), -1);
 }
 END_TEST
@@ -107,7 +119,7 @@ START_TEST(one_that_cannot_be_opened_leaves_the_others_as_they_were)
     const struct config new = config_with("unix:new", "unix:/no/such/folder/socket");
 
     open_all(&old);
-    ck_assert(!listeners_open(&listeners, &new, &door, &err));
+    ck_assert(!listeners_open(&listeners, &new, ALL_DOORS, &door, &err));
     ck_assert_int_eq(door, DOOR_FAKTORY);
     ck_assert_msg(strstr(err.text, "faktory.listen: cannot listen on unix:/no/such/folder/socket"),
                   "%s", err.text);
@@ -122,7 +134,7 @@ START_TEST(two_doors_cannot_have_one_address)
 {
     const struct config config = config_with("unix:both", "unix:both");
 
-    ck_assert(!listeners_open(&listeners, &config, &door, &err));
+    ck_assert(!listeners_open(&listeners, &config, ALL_DOORS, &door, &err));
     ck_assert_int_eq(door, DOOR_FAKTORY);
 }
 END_TEST
@@ -182,7 +194,7 @@ START_TEST(the_next_thd_has_the_same_sockets)
     open_all(&config);
     pass(&first);
     ck_assert_msg(listeners_take(&next_listeners, first, &err), "%s", err.text);
-    ck_assert(listeners_open(&next_listeners, &config, &door, &err));
+    ck_assert(listeners_open(&next_listeners, &config, ALL_DOORS, &door, &err));
     ck_assert_uint_eq(next_listeners.count, 2);
     for (enum door each = 0; each < DOORS; each++) {
         const int before = listeners_find(&listeners, each, &config);
@@ -232,7 +244,7 @@ START_TEST(a_next_thd_with_another_address_opens_that_one)
     open_all(&old);
     pass(&first);
     ck_assert(listeners_take(&next_listeners, first, &err));
-    ck_assert(listeners_open(&next_listeners, &new, &door, &err));
+    ck_assert(listeners_open(&next_listeners, &new, ALL_DOORS, &door, &err));
     listeners_keep(&next_listeners, &new, NULL);
     ck_assert_uint_eq(next_listeners.count, 1);
     ck_assert(!is_open(first));
@@ -269,7 +281,7 @@ START_TEST(a_socket_of_systemd_is_its_doors_whatever_the_config_says)
 
     say(NULL, "1", "http");
     ck_assert_msg(listeners_take(&next_listeners, fd, &err), "%s", err.text);
-    ck_assert(listeners_open(&next_listeners, &config, &door, &err));
+    ck_assert(listeners_open(&next_listeners, &config, ALL_DOORS, &door, &err));
     ck_assert_int_eq(listeners_find(&next_listeners, DOOR_HTTP, &config), fd);
     ck_assert_int_ne(access("ours", F_OK), 0);
     listeners_keep(&next_listeners, &none, NULL);
@@ -330,6 +342,7 @@ Suite *listeners_suite(void)
 
     tcase_add_checked_fixture(configs, setup, teardown);
     tcase_add_test(configs, each_door_that_the_config_has_listens);
+    tcase_add_test(configs, where_nobody_answers_nobody_listens);
     tcase_add_test(configs, an_address_that_stays_keeps_its_socket);
     tcase_add_test(configs, an_old_address_is_closed_when_no_config_wants_it_any_more);
     tcase_add_test(configs, one_that_cannot_be_opened_leaves_the_others_as_they_were);
