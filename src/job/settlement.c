@@ -152,6 +152,8 @@ struct settlement settlement_decide(const struct job *job, const struct outcome 
 
     settlement.has_run = has_run(outcome);
     settlement.run = outcome->run;
+    if (settlement.run.started_at > now) /* a worker's clock, as it was known when it got the job */
+        settlement.run.started_at = now;
     settlement.run.execution = job->executions;
     settlement.run.outcome = settlement_run_outcome(settlement.kind);
     if (!settlement.run.error)

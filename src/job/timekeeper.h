@@ -4,7 +4,8 @@
  * The offset between the database's clock and this machine's boot time, which never jumps. It is
  * learnt from questions: the true offset lies between what the answer would mean had it been given
  * when we asked, and when it came. So a slow answer is worth little, and moves nothing that it does
- * not contradict.
+ * not contradict. An offset that is merely known better now never turns time back: what was told
+ * already is told until the better clock has passed it, so that no run ends before it began.
  *
  * A database's clock may be set. Then processes learn of it one after the other, and for a while
  * one that knows meets one that does not. Whoever holds or takes back leases therefore goes by both
@@ -38,6 +39,7 @@ struct timekeeper {
     usec_t asked_at;  /* boot time of the last question */
     usec_t low, high; /* the offsets that it goes by until then */
     usec_t until;     /* boot time; 0: it never saw a step */
+    usec_t told;      /* the latest moment told by a worse offset; 0: none is ahead */
     unsigned steps;   /* that it has seen */
     usec_t last_step;
 };

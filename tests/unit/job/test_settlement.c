@@ -198,6 +198,17 @@ START_TEST(a_settlement_carries_what_the_execution_left)
 }
 END_TEST
 
+/* Its worker went by an offset of the database's clock that is known better by now. */
+START_TEST(a_run_began_twenty_microseconds_after_its_end)
+{
+    const struct job job = {0};
+    const struct outcome outcome = {.kind = OUTCOME_DONE, .run = {.started_at = NOW + 20}};
+    const struct settlement settlement = settlement_decide(&job, &outcome, &rules, NOW, 0);
+
+    ck_assert_int_eq(settlement.run.started_at, NOW);
+}
+END_TEST
+
 START_TEST(a_run_has_the_error_of_its_outcome_unless_it_has_its_own)
 {
     const struct job job = {0};
@@ -445,6 +456,7 @@ Suite *settlement_suite(void)
     tcase_add_test(decide, what_was_released_or_cancelled_before_it_started_has_not_run);
     tcase_add_loop_test(decide, a_settlement_names_its_job_and_proves_its_lease, 0, last + 1);
     tcase_add_loop_test(decide, a_settlement_carries_what_the_execution_left, 0, last + 1);
+    tcase_add_test(decide, a_run_began_twenty_microseconds_after_its_end);
     tcase_add_test(decide, a_run_has_the_error_of_its_outcome_unless_it_has_its_own);
     tcase_add_test(decide, a_retry_is_spread_by_chance);
     tcase_add_loop_test(decide, a_snooze_ends_between_now_and_the_last_moment, 0,

@@ -69,6 +69,34 @@ START_TEST(a_first_answer_that_is_slow_is_made_good_by_the_next)
 }
 END_TEST
 
+START_TEST(a_better_answer_does_not_turn_time_back)
+{
+    struct timekeeper keeper = {.lease = LEASE};
+    /* It was held up on its way there: half of it is too much. */
+    const struct timekeeper_sample slow = {SECONDS(20), SECONDS(24), SECONDS(24) + OFFSET};
+
+    timekeeper_note(&keeper, &slow);
+    ck_assert_int_eq(timekeeper_now(&keeper, SECONDS(25)), SECONDS(27) + OFFSET);
+    ask(&keeper, SECONDS(25), 100, OFFSET);
+    ck_assert_int_eq(timekeeper_now(&keeper, SECONDS(25)), SECONDS(27) + OFFSET);
+    ck_assert_int_eq(timekeeper_now(&keeper, SECONDS(26)), SECONDS(27) + OFFSET);
+    assert_clock(&keeper, SECONDS(27), OFFSET, 0);
+    ck_assert_uint_eq(keeper.steps, 0);
+}
+END_TEST
+
+START_TEST(a_clock_that_is_set_back_is_not_held)
+{
+    struct timekeeper keeper = {0};
+    const struct timekeeper_sample slow = {SECONDS(20), SECONDS(24), SECONDS(24) + OFFSET};
+
+    timekeeper_note(&keeper, &slow);
+    ask(&keeper, SECONDS(25), 100, OFFSET);
+    ask(&keeper, SECONDS(25), 100, OFFSET - HOUR);
+    assert_clock(&keeper, SECONDS(25), OFFSET - HOUR, 0);
+}
+END_TEST
+
 START_TEST(a_clock_that_drifts_is_followed)
 {
     struct timekeeper keeper = new_keeper(LEASE);
@@ -165,6 +193,8 @@ Suite *timekeeper_suite(void)
     tcase_add_test(cases, a_slow_answer_shifted_the_clock_by_half_of_it);
     tcase_add_test(cases, a_slow_answer_still_tells_of_a_step);
     tcase_add_test(cases, a_first_answer_that_is_slow_is_made_good_by_the_next);
+    tcase_add_test(cases, a_better_answer_does_not_turn_time_back);
+    tcase_add_test(cases, a_clock_that_is_set_back_is_not_held);
     tcase_add_test(cases, a_clock_that_drifts_is_followed);
     tcase_add_loop_test(cases, both_clocks_hold_for_a_lease_after_a_step, 0, 2);
     tcase_add_test(cases, a_step_that_is_taken_back_holds_for_a_lease_more);
