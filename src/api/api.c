@@ -9,12 +9,12 @@
  */
 #include "api/api.h"
 
+#include "api/admission.h"
+#include "api/inside.h"
 #include "api/readiness.h"
-#include "api/reply.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/text.h"
 #include "config/config.h"
 #include "door/calls.h"
 #include "http/server.h"
@@ -29,48 +29,12 @@
 #define FILES_MORE      64 /* descriptors beside those of the connections */
 #define RETIRE_PATIENCE (1500 * USEC_PER_MSEC)
 
-enum api_peer {
-    API_GATE,
-    API_BROWSE,
-};
-
-struct api {
-    struct process *process;
-    struct http_server *server;           /* owned */
-    struct calls *peers[READINESS_PEERS]; /* owned */
-    struct readiness *readiness;          /* owned */
-    struct loop_timer patience;           /* with the last clients */
-    int64_t requests;
-};
-
 /* ---- requests ---- */
 
-static void answer_health(struct api *api, struct http_request *request)
+static bool admit(void *context, struct http_request *request, size_t *body_max_out,
+                  struct http_response *refusal_out)
 {
-    (void)api;
-    reply_json(request, 200, "{\"healthy\":true}");
-}
-
-static void answer_ready(struct api *api, struct http_request *request)
-{
-    readiness_ask(api->readiness, request);
-}
-
-static const struct {
-    const char *path;
-    void (*answer)(struct api *api, struct http_request *request);
-} routes[] = {
-    {"/health", answer_health},
-    {"/ready", answer_ready},
-};
-
-static void refuse_method(struct http_request *request)
-{
-    struct http_response response;
-
-    reply_explain(405, "this is for GET alone", &response);
-    http_response_add(&response, "Allow", "GET, HEAD");
-    http_answer(request, &response);
+    return admission_check(context, request, body_max_out, refusal_out);
 }
 
 static void handle(void *context, struct http_request *request)
@@ -78,34 +42,16 @@ static void handle(void *context, struct http_request *request)
     struct api *api = context;
 
     scoreboard_count(api->process->scoreboard, api->process->slot, ++api->requests);
-    for (size_t i = 0; i < COUNT_OF(routes); i++) {
-        if (!text_equal(routes[i].path, request->path))
-            continue;
-        if (text_equal(request->method, "GET"))
-            routes[i].answer(api, request);
-        else
-            refuse_method(request);
-        return;
-    }
-    reply_problem(request, 404, "there is nothing here");
-}
-
-/* Nothing here reads a body. */
-static bool admit(void *context, struct http_request *request, size_t *body_max_out,
-                  struct http_response *refusal_out)
-{
-    (void)context;
-    (void)request;
-    (void)refusal_out;
-    *body_max_out = 0;
-    return true;
+    visit_begin(api, request, admission_right(api, request));
 }
 
 static void explain(void *context, int status, const char *reason,
                     struct http_response *response_out)
 {
+    const struct problem problem = {.status = status, .message = reason};
+
     (void)context;
-    reply_explain(status, reason, response_out);
+    problem_respond(&problem, response_out);
 }
 
 /* ---- the master's orders ---- */
@@ -220,6 +166,7 @@ static void close_all(struct api *api)
     loop_clear_timer(api->process->loop, &api->patience);
     if (api->server)
         http_server_close(&api->server);
+    visit_end_all(api);
     readiness_close(&api->readiness);
     for (size_t i = 0; i < COUNT_OF(api->peers); i++)
         calls_close(&api->peers[i]);

@@ -5,13 +5,12 @@
  */
 #include "api/readiness.h"
 
-#include "api/reply.h"
+#include "api/visit.h"
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "door/calls.h"
-#include "http/request.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +21,7 @@
 /* Somebody who waits for the end of a round. */
 struct asker {
     struct asker *next;
-    struct http_request *request;
+    struct visit *visit;
 };
 
 struct ping {
@@ -107,11 +106,13 @@ static void answer_all(struct readiness *readiness)
     const int status = is_ready(readiness) ? 200 : 503;
 
     write_answer(readiness, &text);
+    const struct bytes body = {(const unsigned char *)buffer_str(&text), text.length};
+
     while (readiness->askers) {
         struct asker *asker = readiness->askers;
 
         readiness->askers = asker->next;
-        reply_json(asker->request, status, buffer_str(&text));
+        visit_answer(asker->visit, status, body);
         free(asker);
     }
 }
@@ -179,7 +180,7 @@ bool readiness_open(struct calls *const peers[READINESS_PEERS], struct readiness
     return true;
 }
 
-/* The requests go with their server. */
+/* The requests have gone with their server. */
 void readiness_close(struct readiness **readiness)
 {
     while (*readiness && (*readiness)->askers) {
@@ -197,16 +198,16 @@ void readiness_enter(struct readiness *readiness, enum pool_phase phase)
     readiness->phase = phase;
 }
 
-void readiness_ask(struct readiness *readiness, struct http_request *request)
+void readiness_ask(struct readiness *readiness, struct visit *visit)
 {
     const bool is_first = !readiness->askers;
     struct asker *asker = malloc(sizeof *asker);
 
     if (!asker) {
-        reply_problem(request, 503, "out of memory");
+        visit_refuse(visit, 503, NULL, "out of memory");
         return;
     }
-    *asker = (struct asker){.next = readiness->askers, .request = request};
+    *asker = (struct asker){.next = readiness->askers, .visit = visit};
     readiness->askers = asker;
     if (is_first)
         begin_round(readiness);

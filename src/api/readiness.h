@@ -10,8 +10,8 @@
 #include "base/base.h"
 
 struct calls;
-struct http_request;
 struct readiness;
+struct visit;
 
 /* What the master says of the pool. */
 enum pool_phase {
@@ -32,6 +32,6 @@ void readiness_close(struct readiness **readiness);
 void readiness_enter(struct readiness *readiness, enum pool_phase phase);
 
 /* Answers it, soon. */
-void readiness_ask(struct readiness *readiness, struct http_request *request);
+void readiness_ask(struct readiness *readiness, struct visit *visit);
 
 #endif

@@ -31,8 +31,10 @@ struct desk {
     struct peers *peers; /* owned */
     struct store *store; /* owned; NULL while it is away */
     struct timekeeper clock;
+    const struct desk_service *service;
     struct outage outage;
     struct loop_timer timer; /* of the next try */
+    struct loop_timer turn;  /* of the service */
     int64_t calls;
     bool is_ready; /* the master has been told */
 };
@@ -62,6 +64,8 @@ static bool open_store(struct desk *desk, struct error *err)
 
 static void lose_store(struct desk *desk, const struct error *err)
 {
+    if (desk->store && desk->service->lost)
+        desk->service->lost(desk->service->context, err);
     store_close(&desk->store);
     if (!outage_may_pass(err)) {
         process_stop(desk->process, process_fail(err));
@@ -95,6 +99,14 @@ static void try_store(void *context)
     if (!desk->is_ready && !process_ready(desk->process, &err))
         process_stop(desk->process, process_fail(&err));
     desk->is_ready = true;
+    if (desk->service->found)
+        desk->service->found(desk->service->context);
+}
+
+void desk_note_failure(struct desk *desk, const struct error *err)
+{
+    if (desk->store && outage_may_pass(err))
+        lose_store(desk, err);
 }
 
 /* ---- calls ---- */
@@ -124,19 +136,24 @@ static void answer_ping(struct desk *desk, struct peer *peer, uint64_t serial)
         peer_refuse(peer, serial, &err);
 }
 
+static bool is_word(enum call_kind kind)
+{
+    return kind == CALL_CONFIRM || kind == CALL_FORGET;
+}
+
 static void note_call(void *context, struct peer *peer, const struct call *call)
 {
     struct desk *desk = context;
+    struct error err;
 
     scoreboard_count(desk->process->scoreboard, desk->process->slot, ++desk->calls);
-    switch (call->kind) {
-    case CALL_PING:
+    if (call->kind == CALL_PING) {
         answer_ping(desk, peer, call->serial);
-        return;
-    case CALL_CONFIRM:
-    case CALL_FORGET: /* nothing is kept for anybody */
-    case CALL_KINDS:
-        return;
+    } else if (!desk->store && !is_word(call->kind)) {
+        error_set(&err, TH_E_UNAVAILABLE, "the store is away");
+        peer_refuse(peer, call->serial, &err);
+    } else {
+        desk->service->called(desk->service->context, peer, call);
     }
 }
 
@@ -146,6 +163,8 @@ static void note_gone(void *context, struct peer *peer, bool is_cut_off)
     const struct report report = {.kind = REPORT_PEER_CUT_OFF, .serial = peer_serial(peer)};
     struct error err;
 
+    if (desk->service->gone)
+        desk->service->gone(desk->service->context, peer);
     if (is_cut_off && !process_report(desk->process, &report, &err))
         process_stop(desk->process, process_fail(&err));
 }
@@ -178,26 +197,72 @@ static void obey(void *context, const struct order *order, int fd)
     process_stop(desk->process, order->kind == ORDER_EXIT ? PROCESS_OK : PROCESS_RETIRED);
 }
 
-int desk_run(struct process *process)
+static void take_turn(void *context)
+{
+    struct desk *desk = context;
+
+    desk->service->turn(desk->service->context);
+}
+
+static bool open_desk(struct desk *desk, struct error *err)
+{
+    struct process *process = desk->process;
+
+    if (!peers_open(process->loop, &events, desk, &desk->peers, err))
+        return false;
+    known_clock_recall(process->known_clock, &desk->clock);
+    process->obey = obey;
+    process->context = desk;
+    loop_set_timer(process->loop, &desk->timer, clock_boot());
+    return true;
+}
+
+static void close_desk(struct desk *desk)
+{
+    struct process *process = desk->process;
+
+    process->obey = NULL;
+    process->context = NULL;
+    loop_clear_timer(process->loop, &desk->timer);
+    loop_clear_timer(process->loop, &desk->turn);
+    peers_close(&desk->peers);
+    store_close(&desk->store);
+}
+
+/* ---- what services use ---- */
+
+int desk_run(struct process *process, const struct desk_service *service, struct desk **desk_out)
 {
     struct desk desk = {
         .process = process,
+        .service = service,
         .clock = {.lease = process->config->pool.lease},
         .timer = {.call = try_store, .context = &desk},
+        .turn = {.call = take_turn, .context = &desk},
     };
     struct error err;
 
-    if (!peers_open(process->loop, &events, &desk, &desk.peers, &err))
+    *desk_out = &desk;
+    if (!open_desk(&desk, &err))
         return process_fail(&err);
-    known_clock_recall(process->known_clock, &desk.clock);
-    process->obey = obey;
-    process->context = &desk;
-    loop_set_timer(process->loop, &desk.timer, clock_boot());
     const int exit_code = process_run(process);
-    process->obey = NULL;
-    process->context = NULL;
-    loop_clear_timer(process->loop, &desk.timer);
-    peers_close(&desk.peers);
-    store_close(&desk.store);
+
+    close_desk(&desk);
+    *desk_out = NULL;
     return exit_code;
+}
+
+struct process *desk_process(struct desk *desk)
+{
+    return desk->process;
+}
+
+struct store *desk_store(struct desk *desk)
+{
+    return desk->store;
+}
+
+void desk_rally(struct desk *desk)
+{
+    loop_set_timer(desk->process->loop, &desk->turn, clock_boot());
 }

@@ -1,0 +1,11 @@
+/*
+ * endpoints.h - the tables that the files of endpoints end with.
+ */
+#ifndef API_ENDPOINTS_H
+#define API_ENDPOINTS_H
+
+#include "api/route.h"
+
+extern const struct route_table health_routes;
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * inside.h - thd: http, as its own files see it.
+ */
+#ifndef API_INSIDE_H
+#define API_INSIDE_H
+
+#include "api/routes.h"
+#include "api/visit.h"
+#include "base/base.h"
+#include "process/loop.h"
+
+struct calls;
+struct http_server;
+struct process;
+struct readiness;
+
+struct api {
+    struct process *process;
+    struct http_server *server;     /* owned */
+    struct calls *peers[API_PEERS]; /* owned */
+    struct readiness *readiness;    /* owned */
+    struct visit *visits;           /* owned; those without an answer */
+    struct loop_timer patience;     /* with the last clients */
+    int64_t requests;
+    char allow[ROUTES_ALLOW_SIZE]; /* of the refusal that is on its way */
+};
+
+#endif

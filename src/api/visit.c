@@ -1,0 +1,327 @@
+/*
+ * visit.c - one request on its way through the API, from its route to its answer.
+ *
+ *     visit_begin -> serve -> visit_ask - - -> note_answer -> answered -> visit_answer
+ *                                      `- - -> leave: the client has gone
+ */
+#include "api/visit.h"
+
+#include "api/inside.h"
+#include "api/routes.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/uuid.h"
+#include "door/calls.h"
+#include "door/page.h"
+#include "http/response.h"
+#include "http/stream.h"
+#include "job/job.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LINK_SIZE 2048
+
+/* Whether the answer to a question has reached the client: who is to hear of it. */
+struct receipt {
+    struct calls *calls;
+    uint64_t serial;
+};
+
+static void begin(struct visit *visit)
+{
+    visit->next = visit->api->visits;
+    if (visit->next)
+        visit->next->before = visit;
+    visit->api->visits = visit;
+}
+
+static void end(struct visit *visit)
+{
+    if (visit->next)
+        visit->next->before = visit->before;
+    if (visit->before)
+        visit->before->next = visit->next;
+    else
+        visit->api->visits = visit->next;
+    arena_done(&visit->arena);
+    free(visit);
+}
+
+/* ---- answers ---- */
+
+/* The desk that is told of it may have died meanwhile: then it knows nothing of it either. */
+static void note_sent(void *context, bool was_sent)
+{
+    struct receipt *receipt = context;
+    struct error err;
+
+    if (!was_sent || !calls_confirm(receipt->calls, receipt->serial, &err))
+        calls_forget(receipt->calls, receipt->serial);
+    free(receipt);
+}
+
+/* False: out of memory, and the desk has been told to take back what it gave. */
+static bool add_receipt(struct visit *visit, struct http_response *response)
+{
+    struct calls *calls = visit->api->peers[visit->peer];
+    struct receipt *receipt = malloc(sizeof *receipt);
+
+    visit->is_delivery = false;
+    if (!receipt) {
+        calls_forget(calls, visit->serial);
+        return false;
+    }
+    *receipt = (struct receipt){calls, visit->serial};
+    response->sent = note_sent;
+    response->context = receipt;
+    return true;
+}
+
+void visit_respond(struct visit *visit, struct http_response *response)
+{
+    if (visit->is_delivery && !add_receipt(visit, response)) {
+        visit_refuse(visit, 503, NULL, "out of memory");
+        return;
+    }
+    http_answer(visit->request, response);
+    end(visit);
+}
+
+struct http_stream *visit_stream(struct visit *visit, struct http_response *head,
+                                 const struct http_stream_events *events)
+{
+    struct http_stream *stream = http_stream_begin(visit->request, head, events);
+
+    end(visit);
+    return stream;
+}
+
+void visit_answer(struct visit *visit, int status, struct bytes json)
+{
+    struct http_response response = {
+        .status = status,
+        .type = json.data ? "application/json" : NULL,
+        .body = json,
+        .body_is = HTTP_COPIED,
+    };
+
+    http_response_add(&response, "Cache-Control", "no-store");
+    visit_respond(visit, &response);
+}
+
+void visit_refuse_problem(struct visit *visit, const struct problem *problem)
+{
+    struct http_response response;
+
+    problem_respond(problem, &response);
+    visit_respond(visit, &response);
+}
+
+void visit_refuse(struct visit *visit, int status, const char *field, const char *format, ...)
+{
+    char message[ERROR_TEXT_SIZE];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    const struct problem problem = {.status = status, .field = field, .message = message};
+
+    visit_refuse_problem(visit, &problem);
+}
+
+void visit_refuse_all(struct visit *visit, const struct problems *problems)
+{
+    const struct problem problem = {.status = 400, .all = problems};
+
+    visit_refuse_problem(visit, &problem);
+}
+
+void visit_refuse_error(struct visit *visit, const struct error *err)
+{
+    const struct problem problem = problem_of_error(err);
+
+    visit_refuse_problem(visit, &problem);
+}
+
+/* ---- what the client wants ---- */
+
+static bool read_query(struct visit *visit, void *into, struct problems *problems)
+{
+    static const struct value_field nothing[] = {{.name = NULL}};
+    const struct value_field *fields = visit->route->query;
+
+    fields_read_query(fields ? fields : nothing, &visit->query, visit_now(visit), into, problems);
+    return problems->count == 0;
+}
+
+static bool read_body(struct visit *visit, void *into, struct problems *problems)
+{
+    if (visit->route->fields)
+        fields_read_body(visit->route->fields, visit->request->body, visit_now(visit), into,
+                         problems);
+    return problems->count == 0;
+}
+
+bool visit_read(struct visit *visit, void *query_into, void *body_into)
+{
+    struct problems problems = {.arena = &visit->arena};
+    const bool is_fine = read_query(visit, query_into, &problems);
+
+    if (read_body(visit, body_into, &problems) && is_fine && !visit->arena.failed)
+        return true;
+    if (visit->arena.failed)
+        visit_refuse(visit, 503, NULL, "out of memory");
+    else
+        visit_refuse_all(visit, &problems);
+    return false;
+}
+
+bool visit_id(struct visit *visit, struct uuid *id_out)
+{
+    if (uuid_parse(visit->parameter, id_out))
+        return true;
+    visit_refuse(visit, 404, NULL, "no job has the id '%.64s'", visit->parameter);
+    return false;
+}
+
+bool visit_name(struct visit *visit)
+{
+    struct error err;
+
+    if (job_name_check(visit->parameter, JOB_NAME_MAX, &err))
+        return true;
+    visit_refuse(visit, 404, NULL, "%s", err.text);
+    return false;
+}
+
+usec_t visit_now(const struct visit *visit)
+{
+    (void)visit;
+    return clock_wall();
+}
+
+/* ---- the desks ---- */
+
+static void note_answer(void *context, struct bytes pack, const struct error *err)
+{
+    struct visit *visit = context;
+
+    visit->is_asking = false;
+    if (err) {
+        visit->is_delivery = false;
+        visit_refuse_error(visit, err);
+    } else {
+        visit->answered(visit, pack);
+    }
+}
+
+/* The client has gone. */
+static void leave(void *context)
+{
+    struct visit *visit = context;
+
+    if (!visit->is_asking)
+        return;
+    calls_forget(visit->api->peers[visit->peer], visit->serial);
+    http_drop(visit->request);
+    end(visit);
+}
+
+/* One request may ask one desk after the other; its client is watched once. */
+static bool watch_client(struct visit *visit, struct error *err)
+{
+    const bool is_first = !visit->answered;
+
+    return !is_first || http_request_watch(visit->request, leave, visit, err);
+}
+
+void visit_ask(struct visit *visit, const struct visit_question *question)
+{
+    const struct call_wish wish = {
+        .kind = question->kind,
+        .pack = {(const unsigned char *)buffer_str(question->pack), question->pack->length},
+        .may_be_repeated = question->may_be_repeated,
+        .patience = question->patience,
+        .answered = note_answer,
+        .context = visit,
+    };
+    struct error err;
+
+    assert(!visit->is_asking);
+    if (!buffer_ok(question->pack, &err) || !watch_client(visit, &err) ||
+        !calls_send(visit->api->peers[question->peer], &wish, &visit->serial, &err)) {
+        visit_refuse_error(visit, &err);
+        return;
+    }
+    visit->peer = question->peer;
+    visit->is_asking = true;
+    visit->is_delivery = question->is_delivery;
+    visit->answered = question->answered;
+}
+
+/* The page of a list has a link to the next one. */
+static void add_link(struct http_response *response, const char *next, char link[LINK_SIZE])
+{
+    if (!next)
+        return;
+    snprintf(link, LINK_SIZE, "<%s>; rel=\"next\"", next);
+    http_response_add(response, "Link", link);
+}
+
+void visit_relay(struct visit *visit, struct bytes pack)
+{
+    char link[LINK_SIZE];
+    struct page page;
+    struct error err;
+
+    if (!page_unpack(pack, &page, &err)) {
+        visit_refuse_error(visit, &err);
+        return;
+    }
+    struct http_response response = {
+        .status = page.status,
+        .type = page.body.data ? "application/json" : NULL,
+        .body = page.body,
+        .body_is = HTTP_COPIED,
+    };
+
+    http_response_add(&response, "Cache-Control", "no-store");
+    add_link(&response, page.next, link);
+    visit_respond(visit, &response);
+}
+
+/* ---- its beginning ---- */
+
+void visit_begin(struct api *api, struct http_request *request, enum right right)
+{
+    struct visit *visit = calloc(1, sizeof *visit);
+    struct route_match match;
+    struct error err;
+
+    if (!visit) {
+        http_drop(request);
+        return;
+    }
+    *visit = (struct visit){.api = api, .request = request, .right = right};
+    begin(visit);
+    routes_match(request->method, request->path, &match);
+    assert(match.route); /* it was admitted */
+    visit->route = match.route;
+    visit->parameter = arena_text(&visit->arena, match.parameter);
+    if (!http_query_parse(request->query, &visit->arena, &visit->query, &err))
+        visit_refuse_error(visit, &err);
+    else if (visit->arena.failed)
+        visit_refuse(visit, 503, NULL, "out of memory");
+    else
+        visit->route->serve(visit);
+}
+
+void visit_end_all(struct api *api)
+{
+    while (api->visits)
+        end(api->visits);
+}

@@ -1,0 +1,34 @@
+/*
+ * looks.h - what browse can be asked, each a function of its own.
+ *
+ * A look reads its wish from the call's pack (pack.h: fields in the order in which the door wrote
+ * them), asks the store, and writes its page as JSON. An error is told to the client in its words:
+ * TH_E_NOT_FOUND is a 404, TH_E_CONFLICT a 409.
+ */
+#ifndef BROWSE_LOOKS_H
+#define BROWSE_LOOKS_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "door/pack.h"
+
+struct buffer;
+struct error;
+struct process;
+struct store;
+
+struct look {
+    struct store *store;
+    const struct process *process;
+    struct unpack wish;
+    struct arena *arena;
+
+    /* The page. */
+    struct buffer *body; /* nothing: no body */
+    int status;          /* 200 unless it is set */
+    const char *next;    /* of a list, where it goes on; in the arena */
+};
+
+typedef bool (*look_function)(struct look *look, struct error *err);
+
+#endif
