@@ -352,7 +352,10 @@ bool store_pool_remove_silent(struct store *store, usec_t before, struct pool_li
 
 /* A descriptor that becomes readable when something may be ready, a job has come that is due soon
  * (JOB_SOON), or a queue that was full has room; store_wait() quiets it. It is the store's: poll
- * it, nothing else. The first call says that something may be ready. */
+ * it, nothing else. The first call says that something may be ready.
+ *
+ * Whoever was woken looks, by a reserve, before it waits again: what comes in between rings no
+ * more, and is found by that look. */
 bool store_wait_fd(struct store *store, int *fd_out, struct error *err) MUST_CHECK;
 
 /* Sleeps until something may be ready, or the timeout. */

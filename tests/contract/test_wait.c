@@ -31,6 +31,25 @@ static void quiet(struct scene *scene)
         ;
 }
 
+/* The same in another process, and the look without which it may miss what came meanwhile. */
+static void come_to_rest(struct store *store, const struct scene *scene)
+{
+    const struct queue_share share = {.queue = scene->queue, .max = 1};
+    const struct reservation wanted = {.queues = &share,
+                                       .queue_count = 1,
+                                       .pool = "the-waiter",
+                                       .batch = batch_fresh(),
+                                       .lease_for = LEASE};
+    CLEANUP(job_list_done) struct job_list taken = {0};
+    struct error err = {0};
+    bool rang = true;
+
+    while (rang)
+        child_must(store_wait(store, 0, &rang, &err), &err);
+    child_must(store_reserve(store, &wanted, NOW, &taken, &err), &err);
+    child_must(taken.count == 0 || error_set(&err, TH_E_INTERNAL, "there is a job already"), &err);
+}
+
 /* What makes a job ready. `prepare` leaves one that is not; nothing else is ready then. */
 struct waker {
     const char *name;
@@ -175,11 +194,10 @@ static void wait_for_a_job(struct companion *parent, const struct scene *scene, 
     CLEANUP(job_list_done) struct job_list taken = {0};
     struct store *store = child_open(scene->url);
     struct error err = {0};
-    bool rang = true;
+    bool rang;
 
     (void)context;
-    while (rang)
-        child_must(store_wait(store, 0, &rang, &err), &err);
+    come_to_rest(store, scene);
     companion_tell(parent, 'w');
     while (taken.count == 0) {
         child_must(store_wait(store, LONG, &rang, &err), &err);
@@ -283,11 +301,10 @@ static void wait_without_end(struct companion *parent, const struct scene *scene
 {
     struct store *store = child_open(scene->url);
     struct error err = {0};
-    bool rang = true;
+    bool rang;
 
     (void)context;
-    while (rang)
-        child_must(store_wait(store, 0, &rang, &err), &err);
+    come_to_rest(store, scene);
     companion_tell(parent, 'w');
     child_must(store_wait(store, USEC_MAX, &rang, &err) && rang, &err);
     companion_tell(parent, 'r');
@@ -336,11 +353,13 @@ START_TEST(the_descriptor_is_readable_when_something_may_be_ready)
     ck_assert_msg(is_readable(fd, 0), "the first call does not say that something may be ready");
     quiet(&scene);
     ck_assert(!is_readable(fd, 0));
+    scene_take_nothing(&scene, NOW);
     for (int i = 0; i < 3; i++) {
         let_enqueue(&producer);
         ck_assert(is_readable(fd, (int)(LONG / USEC_PER_MSEC)));
         quiet(&scene);
         ck_assert(!is_readable(fd, 0));
+        scene_take(&scene, NOW);
     }
     companion_end(&producer);
 }
@@ -375,6 +394,7 @@ START_TEST(a_job_that_comes_back_before_a_new_one_is_found_by_the_next_look)
     const struct claim done = scene_take(&scene, NOW);
     scene_finish(&scene, &done, SETTLE_ACK, NOW);
     quiet(&scene);
+    scene_take_nothing(&scene, NOW);
     if (backdoor->slow_down)
         backdoor->slow_down(scene.store, NOW);
     release_and_enqueue(&scene, &comes_back);
