@@ -171,7 +171,7 @@ class Terminal:
             if self.process.poll() is not None:
                 self.case.fail(f"it ended with {self.process.returncode}:\n{screen}")
             return screen if all(re.search(p, screen, re.MULTILINE) for p in patterns) else None
-        return wait_for(look, lambda: f"{patterns} on\n{self.screen}")
+        return wait_for(look, lambda: f"{patterns} on\n{self.screen}\nafter {self.written[-800:]!r}")
 
     def wait(self):
         """Its exit code, once it has ended; the terminal then is as it was."""
