@@ -19,7 +19,7 @@
  *       reserved, costs a reserve nothing, and comes back to its place.
  *   P4  A call that returns false changed nothing, unless err->code is TH_E_UNCERTAIN: the
  *       connection broke after the request was sent. An item whose verdict is not TH_OK changed
- *       nothing, and does not spoil the others. Enqueue is all or nothing. A store of several
+ *       nothing, and does not spoil the others. A group of enqueue is an item. A store of several
  *       parts, such as a cluster, says of the items of a part that does not answer that they are
  *       TH_E_UNAVAILABLE, or TH_E_UNCERTAIN, and serves the others.
  *   P5  `now` is handed in. A driver never reads the machine's clock but in read_clock, and to ask
@@ -87,8 +87,8 @@ struct store_driver {
 
     /* The path of a job, in order. exchange with nothing finished is reserve, with nothing wanted
      * (wanted is NULL) is settle. */
-    bool (*enqueue)(struct store *store, const struct job *jobs, size_t count, usec_t now,
-                    struct enqueued *enqueued_out, struct error *err);
+    bool (*enqueue)(struct store *store, struct enqueue_group *const *groups, size_t count,
+                    usec_t now, struct error *err); /* of valid jobs; the verdicts are TH_OK */
     bool (*exchange)(struct store *store, const struct settlement_list *finished,
                      const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
                      struct job_list *jobs_out, struct error *err);
@@ -189,6 +189,19 @@ usec_t store_patience(const struct store_options *options);
 
 /* Who opens it, for the server's list of clients. */
 const char *store_caller(const struct store_options *options);
+
+/* store_enqueue.c: nothing of this group is stored, for the reason in its err. */
+void enqueue_group_refuse(struct enqueue_group *group, size_t at_fault);
+
+/* The same for those that were not tried, because of what another one met. */
+void enqueue_groups_give_up(struct enqueue_group *const *groups, size_t count,
+                            const struct error *err);
+
+/* For a store that cannot take several at once: one after the other, until it does not answer. */
+void enqueue_groups_singly(struct store *store, struct enqueue_group *const *groups, size_t count,
+                           usec_t now,
+                           bool (*enqueue)(struct store *store, struct enqueue_group *group,
+                                           usec_t now, size_t *at_fault_out, struct error *err));
 
 /* A zeroed item at the end; NULL when out of memory. The items move when the list grows. */
 struct pool *pool_list_add(struct pool_list *list) MUST_CHECK;

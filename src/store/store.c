@@ -257,18 +257,6 @@ static usec_t lengthen(const struct store *store, usec_t lease_for)
     return lease_for + timekeeper_lead(store->clock, clock_boot());
 }
 
-bool store_enqueue(struct store *store, struct job *jobs, size_t count, usec_t now,
-                   struct enqueued *enqueued_out, struct error *err)
-{
-    if (!checks_open(store, err))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        if (!job_validate(&jobs[i], store->max_payload, err))
-            return count == 1 ? false : error_prefix(err, "job %zu", i + 1);
-    return count == 0 ||
-           (store->driver->enqueue(store, jobs, count, now, enqueued_out, err) && follow(store));
-}
-
 bool store_exchange(struct store *store, const struct settlement_list *finished,
                     const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
                     struct job_list *jobs_out, struct error *err)

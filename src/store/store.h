@@ -118,6 +118,23 @@ struct enqueued {
 bool store_enqueue(struct store *store, struct job *jobs, size_t count, usec_t now,
                    struct enqueued *enqueued_out, struct error *err) MUST_CHECK;
 
+/* What one of several callers wants stored: all of it or nothing, whatever becomes of the others.
+ */
+struct enqueue_group {
+    struct job *jobs;
+    size_t count;                  /* 1 or more */
+    struct enqueued *enqueued_out; /* room for `count` */
+    struct error *err;             /* its own words, when the verdict is not TH_OK */
+    enum th_error_code verdict;    /* TH_OK: it is stored */
+    size_t at_fault;               /* which of its jobs the words are about; `count`: all of them */
+};
+
+/* The groups in order, in one transaction: an id or a key of one counts for those after it. A group
+ * whose jobs are invalid, or in conflict, has that as its verdict; TH_E_UNAVAILABLE is one that was
+ * not tried, or whose part of the store does not answer; TH_E_UNCERTAIN is to be repeated. */
+bool store_enqueue_groups(struct store *store, struct enqueue_group *groups, size_t count,
+                          usec_t now, struct error *err) MUST_CHECK;
+
 struct queue_share {
     const char *queue;
     size_t max;             /* how many jobs at most; 0 is none */

@@ -52,14 +52,16 @@ static bool write_sql(struct postgres *postgres, struct buffer *sql, const struc
     return buffer_ok(sql, err);
 }
 
-static bool enqueue_by_sql(struct store *store, const struct job *jobs, size_t count, usec_t now,
-                           struct enqueued *enqueued_out, struct error *err)
+static bool enqueue_group(struct store *store, struct enqueue_group *group, usec_t now,
+                          size_t *at_fault_out, struct error *err)
 {
+    struct enqueued *enqueued_out = group->enqueued_out;
     struct postgres *postgres = (struct postgres *)store;
     CLEANUP(buffer_done) struct buffer sql = BUFFER(SQL_MAX);
     PGresult *result = NULL;
 
-    if (!write_sql(postgres, &sql, jobs, count, now, err) ||
+    *at_fault_out = group->count;
+    if (!write_sql(postgres, &sql, group->jobs, group->count, now, err) ||
         !pg_connection_ask(postgres, buffer_str(&sql), store_deadline(&postgres->base), &result,
                            err))
         return false;
@@ -74,6 +76,14 @@ static bool enqueue_by_sql(struct store *store, const struct job *jobs, size_t c
             return error_set(err, TH_E_INTERNAL, "the function answered no id");
     }
     PQclear(result);
+    return true;
+}
+
+static bool enqueue_by_sql(struct store *store, struct enqueue_group *const *groups, size_t count,
+                           usec_t now, struct error *err)
+{
+    (void)err;
+    enqueue_groups_singly(store, groups, count, now, enqueue_group);
     return true;
 }
 

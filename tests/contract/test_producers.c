@@ -113,13 +113,36 @@ START_TEST(a_producer_is_refused_in_the_words_of_the_client)
     struct job job = scene_job(&scene);
     struct error ours = {0}, err = {0};
     struct enqueued enqueued;
+    struct enqueue_group group = {.jobs = &job, .count = 1, .enqueued_out = &enqueued, .err = &err};
+    struct enqueue_group *groups = &group;
 
     spoilers[_i](&job);
     ck_assert(!job_validate(&job, JOB_PAYLOAD_DEFAULT, &ours));
-    MUST_FAIL(TH_E_INVALID,
-              scene.store->driver->enqueue(scene.store, &job, 1, NOW, &enqueued, &err));
+    ck_assert(scene.store->driver->enqueue(scene.store, &groups, 1, NOW, &err));
+    ASSERT_VERDICT(group.verdict, TH_E_INVALID);
     ck_assert_str_eq(err.text, ours.text);
     ck_assert_uint_eq(scene_count(&scene), 0);
+}
+END_TEST
+
+START_TEST(each_group_of_a_producer_has_a_verdict_of_its_own)
+{
+    CLEANUP(scene_close) struct scene scene = scene_open();
+    struct job jobs[3] = {scene_job(&scene), scene_job(&scene), scene_job(&scene)};
+    struct enqueue_group groups[3];
+    struct enqueued enqueued[3];
+    struct error errors[3] = {0}, err;
+
+    jobs[0].key = jobs[1].key = "same";
+    jobs[1].type = "another";
+    for (size_t i = 0; i < 3; i++)
+        groups[i] = (struct enqueue_group){
+            .jobs = &jobs[i], .count = 1, .enqueued_out = &enqueued[i], .err = &errors[i]};
+    MUST(store_enqueue_groups(scene.store, groups, 3, NOW, &err));
+    ASSERT_VERDICT(groups[0].verdict, TH_OK);
+    ASSERT_VERDICT(groups[1].verdict, TH_E_CONFLICT);
+    ASSERT_VERDICT(groups[2].verdict, TH_OK);
+    ck_assert_uint_eq(scene_count(&scene), 2);
 }
 END_TEST
 
@@ -253,6 +276,7 @@ Suite *producers_suite(void)
     TCase *transactions = contract_group(suite, "transactions");
     TCase *connections = contract_group(suite, "connections");
 
+    tcase_add_test(checks, each_group_of_a_producer_has_a_verdict_of_its_own);
     tcase_add_loop_test(checks, a_producer_is_refused_in_the_words_of_the_client, 0,
                         COUNT_OF(spoilers));
     tcase_add_test(transactions, a_job_is_there_when_their_transaction_is_committed);

@@ -49,8 +49,9 @@ SELECT 'taskharbor_' || 'queue'::regclass::oid
 SELECT n, state_ FROM enqueue_plain($1::bigint, $2::boolean, $3::text[], $4::int[], $5::uuid[],
     $6::text[], $7::bytea[], $8::int[], $9::int[], $10::int[], $11::int[], $12::int[], $13::int[],
     $14::bigint[], $15::bigint[], $16::bytea[])
--- name: enqueue_items
-SELECT id, state, existed, updated FROM enqueue_items($1::json, $2::bigint)
+-- name: enqueue_groups
+SELECT refused, id, state, existed, updated, conflict
+FROM enqueue_groups($1::json, $2::int[], $3::bigint)
 -- name: enqueue_checked
 SELECT id, state, existed, updated FROM enqueue_checked($1::json)
 -- name: exchange

@@ -9,6 +9,12 @@ BEGIN IMMEDIATE
 COMMIT
 -- name: rollback
 ROLLBACK
+-- name: savepoint
+SAVEPOINT part
+-- name: savepoint_release
+RELEASE part
+-- name: savepoint_go_back
+ROLLBACK TO part
 
 -- Queues ------------------------------------------------------------------------------------
 

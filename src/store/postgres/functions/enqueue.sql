@@ -171,9 +171,23 @@ BEGIN
     ON CONFLICT (queue_id, key) DO UPDATE SET expires_at = record.expires_at;
 END $$;
 
--- Several, in order, all or none: the first conflict is the last answer. All keys are locked first, then all
--- idempotency records, each in one order, so that two such calls cannot wait for each other. A record
--- that is made for this has expired already, so it counts only when enqueue_one() makes it the job's.
+-- All keys are locked first, then all idempotency records, each in one order, so that two such calls cannot
+-- wait for each other. A record that is made for this has expired already, so it counts only when
+-- enqueue_one() makes it the job's. The keys are answered for let_go_all().
+CREATE FUNCTION lock_specs(specs job_spec[]) RETURNS keyed[] LANGUAGE plpgsql AS $$
+DECLARE
+    keys keyed[];
+BEGIN
+    SELECT array_agg(twins_lock(k.queue_id, k.key)) INTO keys FROM (
+        SELECT queue_make(s.queue) AS queue_id, s.key FROM unnest(specs) s
+        WHERE s.key IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2) k;
+    PERFORM idempotency_lock(r.queue_id, r.key) FROM (
+        SELECT queue_make(s.queue) AS queue_id, s.idempotency_key AS key FROM unnest(specs) s
+        WHERE s.idempotency_key IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2) r;
+    RETURN keys;
+END $$;
+
+-- Several, in order, all or none: the first conflict is the last answer.
 CREATE FUNCTION enqueue_specs(specs job_spec[], now_ bigint)
 RETURNS SETOF enqueued LANGUAGE plpgsql AS $$
 DECLARE
@@ -182,12 +196,7 @@ DECLARE
     answer enqueued;
 BEGIN
     IF cardinality(specs) > 1 THEN
-        SELECT array_agg(twins_lock(k.queue_id, k.key)) INTO keys FROM (
-            SELECT queue_make(s.queue) AS queue_id, s.key FROM unnest(specs) s
-            WHERE s.key IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2) k;
-        PERFORM idempotency_lock(r.queue_id, r.key) FROM (
-            SELECT queue_make(s.queue) AS queue_id, s.idempotency_key AS key FROM unnest(specs) s
-            WHERE s.idempotency_key IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2) r;
+        keys := lock_specs(specs);
     END IF;
     FOREACH spec IN ARRAY specs LOOP
         answer := enqueue_one(spec, now_);
@@ -197,7 +206,7 @@ BEGIN
     PERFORM let_go_all(keys);
 END $$;
 
--- The same for the driver: conflicts are raised.
+-- The same with conflicts raised.
 CREATE FUNCTION enqueue_items(specs json, now_ bigint) RETURNS SETOF enqueued LANGUAGE plpgsql AS $$
 DECLARE
     total int := json_array_length(specs);
@@ -214,6 +223,98 @@ BEGIN
         END IF;
         RETURN NEXT answer;
     END LOOP;
+END $$;
+
+-- ---- in groups ----
+
+-- The records of specs that are not stored: those that were made for them, and expired ones.
+CREATE FUNCTION idempotency_let_go(specs job_spec[]) RETURNS void LANGUAGE sql AS $$
+    DELETE FROM idempotency i USING unnest(specs) s
+    WHERE i.queue_id = queue_of(s.queue) AND i.key = s.idempotency_key
+        AND i.id IN (s.id, '00000000-0000-0000-0000-000000000000');
+$$;
+
+-- One group, which is locked: all or none. `refused` is the number of the job with a conflict, the only answer
+-- then, or 0. What is refused has written nothing but its record, so there is only something to take back where
+-- others come before it.
+CREATE FUNCTION enqueue_group(specs job_spec[], now_ bigint, OUT answers enqueued[], OUT refused int)
+LANGUAGE plpgsql AS $$
+DECLARE
+    n int := 0;
+    spec job_spec;
+BEGIN
+    refused := 0;
+    BEGIN
+        FOREACH spec IN ARRAY specs LOOP
+            n := n + 1;
+            answers[n] := enqueue_one(spec, now_);
+            IF (answers[n]).conflict IS NOT NULL THEN
+                RAISE EXCEPTION USING ERRCODE = 'TH001';
+            END IF;
+        END LOOP;
+    EXCEPTION WHEN SQLSTATE 'TH001' THEN
+        answers := ARRAY[answers[n]];
+        refused := n;
+        PERFORM idempotency_let_go(specs);
+    END;
+END $$;
+
+-- The same for one that cannot be refused half-way: a subtransaction costs what a row does.
+CREATE FUNCTION enqueue_simple_group(specs job_spec[], now_ bigint, OUT answers enqueued[], OUT refused int)
+LANGUAGE plpgsql AS $$
+DECLARE
+    spec job_spec;
+BEGIN
+    refused := 0;
+    FOREACH spec IN ARRAY specs LOOP
+        answers := answers || enqueue_one(spec, now_);
+    END LOOP;
+    IF (answers[1]).conflict IS NOT NULL THEN
+        refused := 1;
+        PERFORM idempotency_let_go(specs);
+    END IF;
+END $$;
+
+CREATE FUNCTION has_key(specs job_spec[]) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+    spec job_spec;
+BEGIN
+    FOREACH spec IN ARRAY specs LOOP
+        IF spec.key IS NOT NULL THEN
+            RETURN true;
+        END IF;
+    END LOOP;
+    RETURN false;
+END $$;
+
+-- Groups of so many, in order, each all or none.
+CREATE FUNCTION enqueue_groups(specs json, sizes int[], now_ bigint)
+RETURNS TABLE (refused int, id uuid, state smallint, existed boolean, updated boolean, conflict text)
+LANGUAGE plpgsql AS $$
+DECLARE
+    given job_spec[] := ARRAY(SELECT s FROM json_populate_recordset(NULL::job_spec, specs) s);
+    group_ job_spec[];
+    answers enqueued[];
+    refused_ int;
+    keys keyed[];
+    done int := 0;
+    size int;
+BEGIN
+    IF cardinality(given) > 1 THEN
+        keys := lock_specs(given);
+    END IF;
+    FOREACH size IN ARRAY sizes LOOP
+        group_ := given[done + 1:done + size];
+        done := done + size;
+        IF size > 1 AND has_key(group_) THEN
+            SELECT g.answers, g.refused INTO answers, refused_ FROM enqueue_group(group_, now_) g;
+        ELSE
+            SELECT g.answers, g.refused INTO answers, refused_
+            FROM enqueue_simple_group(group_, now_) g;
+        END IF;
+        RETURN QUERY SELECT refused_, a.* FROM unnest(answers) a;
+    END LOOP;
+    PERFORM let_go_all(keys);
 END $$;
 
 -- ---- plain ones ----

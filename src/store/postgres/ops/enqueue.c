@@ -1,8 +1,9 @@
 /*
  * enqueue.c - jobs come in: plain ones as arrays, those with a key of either kind one by one.
  *
- * A batch goes one way or the other as a whole, so that its jobs stay in order. A user who may only
- * enqueue goes by a function that checks everything again.
+ * What comes together goes one way or the other as a whole, so that its jobs stay in order: plain
+ * groups as one, because nothing can refuse one of them. A user who may only enqueue goes by a
+ * function that checks everything again, and takes one group.
  */
 #include "base/cleanup.h"
 #include "store/postgres/codec/spec.h"
@@ -13,35 +14,91 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- one by one ---- */
 
-static bool enqueue_items(struct postgres *postgres, const struct job *jobs, size_t count,
-                          usec_t now, struct enqueued *enqueued_out, struct error *err)
+static void read_enqueued(struct pg_answer *answer, struct enqueued *enqueued_out)
 {
-    const bool checked = postgres->only_offers;
+    enqueued_out->id = pg_answer_uuid(answer);
+    enqueued_out->state = (enum job_state)pg_answer_int(answer);
+    enqueued_out->existed = pg_answer_int(answer) != 0;
+    enqueued_out->updated = pg_answer_int(answer) != 0;
+}
+
+static void bind_specs(struct pg_statement *call, struct enqueue_group *const *groups, size_t count,
+                       struct buffer *specs)
+{
+    struct json_writer json = {.out = specs};
+
+    json_write_open(&json, NULL, '[');
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < groups[i]->count; j++)
+            pg_spec_add_job(&json, NULL, &groups[i]->jobs[j]);
+    json_write_close(&json, ']');
+    pg_statement_text(call, buffer_str(specs));
+}
+
+/* The words of what is refused are its last column. */
+static bool read_group(struct pg_answer *answer, struct enqueue_group *group, struct error *err)
+{
+    CLEANUP(arena_done) struct arena arena = {0};
+
+    for (size_t i = 0; i < group->count; i++) {
+        if (!pg_answer_next(answer))
+            return error_set(err, TH_E_INTERNAL, "postgres: enqueue answered too little");
+        const int64_t refused = pg_answer_int(answer);
+        read_enqueued(answer, &group->enqueued_out[i]);
+        if (refused == 0)
+            continue;
+        const char *words = pg_answer_text(answer, &arena);
+        error_set(group->err, TH_E_CONFLICT, "%s", words ? words : "its key is taken");
+        enqueue_group_refuse(group, (size_t)refused - 1);
+        return true;
+    }
+    return true;
+}
+
+static bool enqueue_items(struct postgres *postgres, struct enqueue_group *const *groups,
+                          size_t count, usec_t now, struct error *err)
+{
     CLEANUP(buffer_done) struct buffer specs = BUFFER(PG_SPEC_MAX);
     CLEANUP(pg_statement_done)
-    struct pg_statement call =
-        pg_statement_start(postgres, checked ? SQL_ENQUEUE_CHECKED : SQL_ENQUEUE_ITEMS);
+    struct pg_statement call = pg_statement_start(postgres, SQL_ENQUEUE_GROUPS);
     CLEANUP(pg_answer_done) struct pg_answer answer = {0};
 
-    if (!pg_spec_write_jobs(jobs, count, &specs, err))
+    call.writes = call.rings = true;
+    bind_specs(&call, groups, count, &specs);
+    pg_statement_array(&call, ARRAY_INT4);
+    for (size_t i = 0; i < count; i++)
+        pg_element_int4(&call, (int)groups[i]->count);
+    pg_statement_int(&call, now);
+    if (!buffer_ok(&specs, err) || !pg_statement_run(&call, &answer, err))
         return false;
+    for (size_t i = 0; i < count; i++)
+        if (!read_group(&answer, groups[i], err))
+            return false;
+    return true;
+}
+
+/* The server has its own clock and bell, and its words say which job they are about. */
+static bool enqueue_checked(struct store *store, struct enqueue_group *group, usec_t now,
+                            size_t *at_fault_out, struct error *err)
+{
+    CLEANUP(buffer_done) struct buffer specs = BUFFER(PG_SPEC_MAX);
+    CLEANUP(pg_statement_done)
+    struct pg_statement call = pg_statement_start(pg_of(store), SQL_ENQUEUE_CHECKED);
+    CLEANUP(pg_answer_done) struct pg_answer answer = {0};
+
+    (void)now;
+    *at_fault_out = group->count;
     call.writes = true;
-    call.rings = !checked; /* which has its own clock and bell */
-    pg_statement_text(&call, buffer_str(&specs));
-    if (!checked)
-        pg_statement_int(&call, now);
-    if (!pg_statement_run(&call, &answer, err))
+    bind_specs(&call, &group, 1, &specs);
+    if (!buffer_ok(&specs, err) || !pg_statement_run(&call, &answer, err))
         return false;
-    for (size_t i = 0; i < count && pg_answer_next(&answer); i++) {
-        enqueued_out[i].id = pg_answer_uuid(&answer);
-        enqueued_out[i].state = (enum job_state)pg_answer_int(&answer);
-        enqueued_out[i].existed = pg_answer_int(&answer) != 0;
-        enqueued_out[i].updated = pg_answer_int(&answer) != 0;
-    }
+    for (size_t i = 0; i < group->count && pg_answer_next(&answer); i++)
+        read_enqueued(&answer, &group->enqueued_out[i]);
     return true;
 }
 
@@ -228,21 +285,59 @@ static bool enqueue_plain(struct postgres *postgres, const struct job *jobs, siz
     return true;
 }
 
-static bool all_are_plain(const struct job *jobs, size_t count)
+static size_t count_jobs(struct enqueue_group *const *groups, size_t count)
 {
+    size_t sum = 0;
+
     for (size_t i = 0; i < count; i++)
-        if (!pg_spec_is_plain_job(&jobs[i]))
-            return false;
+        sum += groups[i]->count;
+    return sum;
+}
+
+/* All of them as one. */
+static bool enqueue_joined(struct postgres *postgres, struct enqueue_group *const *groups,
+                           size_t count, usec_t now, struct error *err)
+{
+    const size_t sum = count_jobs(groups, count);
+    AUTO_FREE struct job *jobs = calloc(sum, sizeof *jobs);
+    AUTO_FREE struct enqueued *enqueued = calloc(sum, sizeof *enqueued);
+    size_t at = 0;
+
+    if (!jobs || !enqueued)
+        return error_no_memory(err);
+    for (size_t i = 0; i < count; at += groups[i++]->count)
+        memcpy(jobs + at, groups[i]->jobs, groups[i]->count * sizeof *jobs);
+    if (!enqueue_plain(postgres, jobs, sum, now, enqueued, err))
+        return false;
+    at = 0;
+    for (size_t i = 0; i < count; at += groups[i++]->count)
+        memcpy(groups[i]->enqueued_out, enqueued + at, groups[i]->count * sizeof *enqueued);
     return true;
 }
 
-bool pg_enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
-                struct enqueued *enqueued_out, struct error *err)
+static bool all_are_plain(struct enqueue_group *const *groups, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < groups[i]->count; j++)
+            if (!pg_spec_is_plain_job(&groups[i]->jobs[j]))
+                return false;
+    return true;
+}
+
+bool pg_enqueue(struct store *store, struct enqueue_group *const *groups, size_t count, usec_t now,
+                struct error *err)
 {
     struct postgres *postgres = pg_of(store);
 
     pg_scan_starts_forget(&postgres->scan_starts);
-    return !postgres->only_offers && all_are_plain(jobs, count)
-               ? enqueue_plain(postgres, jobs, count, now, enqueued_out, err)
-               : enqueue_items(postgres, jobs, count, now, enqueued_out, err);
+    if (postgres->only_offers) {
+        enqueue_groups_singly(store, groups, count, now, enqueue_checked);
+        return true;
+    }
+    if (!all_are_plain(groups, count))
+        return enqueue_items(postgres, groups, count, now, err);
+    if (count > 1)
+        return enqueue_joined(postgres, groups, count, now, err);
+    return enqueue_plain(postgres, groups[0]->jobs, groups[0]->count, now, groups[0]->enqueued_out,
+                         err);
 }

@@ -12,8 +12,8 @@
 #include "store/postgres/net/connection.h"
 
 /* enqueue.c */
-bool pg_enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
-                struct enqueued *enqueued_out, struct error *err);
+bool pg_enqueue(struct store *store, struct enqueue_group *const *groups, size_t count, usec_t now,
+                struct error *err);
 
 /* exchange.c */
 bool pg_exchange(struct store *store, const struct settlement_list *finished,

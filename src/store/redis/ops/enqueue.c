@@ -1,10 +1,10 @@
 /*
- * enqueue.c - jobs come in.
+ * enqueue.c - a group of jobs comes in.
  *
- * A server takes a batch in one script, whatever queues it is for: all or nothing. In a cluster a
- * script reaches one queue; a batch for several is checked in all of them first and then stored
+ * A server takes a group in one script, whatever queues it is for: all or nothing. In a cluster a
+ * script reaches one queue; a group for several is checked in all of them first and then stored
  * queue by queue, so only a conflict that arises in between, or a node that fails, leaves a part of
- * it. That is answered with TH_E_UNCERTAIN, and to repeat the batch is safe.
+ * it. That is answered with TH_E_UNCERTAIN, and to repeat the group is safe.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -24,7 +24,7 @@
 #define WORD_MAX  ((size_t)1 << 30)
 #define PLACE_MAX 64
 
-/* The queues of a batch, each once, in the order they were met. */
+/* The queues of a group, each once, in the order they were met. */
 struct queue_table {
     const char **names; /* owned */
     size_t count;
@@ -49,15 +49,15 @@ static size_t number_of(struct queue_table *table, const char *queue)
     return table->count++;
 }
 
-static bool sort_by_queue(const struct job *jobs, size_t count, struct queue_table *table,
+static bool sort_by_queue(const struct enqueue_group *group, struct queue_table *table,
                           struct error *err)
 {
-    table->names = calloc(count, sizeof *table->names);
-    table->numbers = calloc(count, sizeof *table->numbers);
+    table->names = calloc(group->count, sizeof *table->names);
+    table->numbers = calloc(group->count, sizeof *table->numbers);
     if (!table->names || !table->numbers)
         return error_no_memory(err);
-    for (size_t i = 0; i < count; i++)
-        table->numbers[i] = number_of(table, jobs[i].queue);
+    for (size_t i = 0; i < group->count; i++)
+        table->numbers[i] = number_of(table, group->jobs[i].queue);
     return true;
 }
 
@@ -104,8 +104,9 @@ static void add_head(struct redis_command *command, usec_t now, bool check)
 }
 
 /* One command for all queues. */
-static bool ask_server(struct redis *redis, struct redis_batch *batch, const struct job *jobs,
-                       size_t count, const struct queue_table *table, usec_t now, struct error *err)
+static bool ask_server(struct redis *redis, struct redis_batch *batch,
+                       const struct enqueue_group *group, const struct queue_table *table,
+                       usec_t now, struct error *err)
 {
     struct redis_command *command =
         redis_batch_on_queues(redis, batch, SCRIPT_ENQUEUE, table->names, table->count);
@@ -114,15 +115,23 @@ static bool ask_server(struct redis *redis, struct redis_batch *batch, const str
     if (!command)
         return error_no_memory(err);
     add_head(command, now, false);
-    for (size_t i = 0; i < count; i++)
-        redis_enqueue_words(command, &before, table->numbers[i] + 1, &jobs[i], now);
-    return redis_run(redis, batch, err);
+    for (size_t i = 0; i < group->count; i++)
+        redis_enqueue_words(command, &before, table->numbers[i] + 1, &group->jobs[i], now);
+    return true;
+}
+
+bool redis_enqueue_add_group(struct redis *redis, struct redis_batch *batch,
+                             const struct enqueue_group *group, usec_t now, struct error *err)
+{
+    CLEANUP(queue_table_done) struct queue_table table = {0};
+
+    return sort_by_queue(group, &table, err) && ask_server(redis, batch, group, &table, now, err);
 }
 
 /* One command for each queue. */
-static bool ask_cluster(struct redis *redis, struct redis_batch *batch, const struct job *jobs,
-                        size_t count, const struct queue_table *table, usec_t now, bool check,
-                        struct error *err)
+static bool ask_cluster(struct redis *redis, struct redis_batch *batch,
+                        const struct enqueue_group *group, const struct queue_table *table,
+                        usec_t now, bool check, struct error *err)
 {
     AUTO_FREE struct redis_coming *before = calloc(table->count + 1, sizeof *before);
 
@@ -137,11 +146,11 @@ static bool ask_cluster(struct redis *redis, struct redis_batch *batch, const st
         command->writes = !check;
     }
     assert(batch->items); /* there are no jobs without a queue */
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < group->count; i++) {
         const size_t queue = table->numbers[i];
-        redis_enqueue_words(&batch->items[queue], &before[queue], 1, &jobs[i], now);
+        redis_enqueue_words(&batch->items[queue], &before[queue], 1, &group->jobs[i], now);
     }
-    return redis_run(redis, batch, err);
+    return true;
 }
 
 /* ---- hearing ---- */
@@ -189,11 +198,12 @@ bool redis_enqueue_conflict(const redisReply *answer, const struct job *job, str
     return checks_refuse_twin(job, answer->element[3]->str, runs, err);
 }
 
-/* The number of the job in the whole batch, from its number in the command of its queue. */
-static size_t place_in_batch(const struct queue_table *table, size_t command, size_t nth,
-                             size_t count, bool is_cluster)
+/* The number of the job in the whole group, from its number in the command of its queue; NULL for
+ * `table`: there is one command. */
+static size_t place_in_group(const struct queue_table *table, size_t command, size_t nth,
+                             size_t count)
 {
-    if (!is_cluster)
+    if (!table)
         return nth;
     for (size_t i = 0; i < count; i++)
         if (table->numbers[i] == command && nth-- == 0)
@@ -201,24 +211,32 @@ static size_t place_in_batch(const struct queue_table *table, size_t command, si
     return 0;
 }
 
-static bool find_conflict(const struct redis_batch *batch, const struct queue_table *table,
-                          const struct job *jobs, size_t count, bool is_cluster, struct error *err)
+/* False: this command was refused. */
+static bool check_reply(const redisReply *reply, const struct queue_table *table, size_t command,
+                        const struct enqueue_group *group, size_t *at_fault_out, struct error *err)
 {
-    for (size_t i = 0; i < batch->count; i++) {
-        const redisReply *reply = batch->items[i].reply;
-        if (reply->elements == 0 || !text_equal(reply->element[0]->str, "conflict"))
-            continue;
-        size_t nth = (size_t)reply->element[1]->integer - 1;
-        size_t place = place_in_batch(table, i, nth, count, is_cluster);
-        redis_enqueue_conflict(reply, &jobs[place], err);
-        return count == 1 ? false : error_prefix(err, "job %zu", place + 1);
-    }
+    if (reply->elements == 0 || !text_equal(reply->element[0]->str, "conflict"))
+        return true;
+    const size_t nth = (size_t)reply->element[1]->integer - 1;
+    const size_t place = place_in_group(table, command, nth, group->count);
+    if (place >= group->count)
+        return error_set(err, TH_E_INTERNAL, "redis: enqueue answered for no job");
+    *at_fault_out = place;
+    return redis_enqueue_conflict(reply, &group->jobs[place], err);
+}
+
+static bool check_replies(const struct redis_batch *batch, const struct queue_table *table,
+                          const struct enqueue_group *group, size_t *at_fault_out,
+                          struct error *err)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (!check_reply(batch->items[i].reply, table, i, group, at_fault_out, err))
+            return false;
     return true;
 }
 
 static bool read_answers(const struct redis_batch *batch, const struct queue_table *table,
-                         const struct job *jobs, size_t count, bool is_cluster,
-                         struct enqueued *enqueued_out, struct error *err)
+                         const struct enqueue_group *group, struct error *err)
 {
     AUTO_FREE struct answers *answers = calloc(batch->count, sizeof *answers);
 
@@ -226,11 +244,23 @@ static bool read_answers(const struct redis_batch *batch, const struct queue_tab
         return error_no_memory(err);
     for (size_t i = 0; i < batch->count; i++)
         answers[i].reply = batch->items[i].reply;
-    for (size_t i = 0; i < count; i++) {
-        size_t command = is_cluster ? table->numbers[i] : 0;
-        if (!read_answer(&answers[command], &jobs[i], &enqueued_out[i], err))
+    for (size_t i = 0; i < group->count; i++)
+        if (!read_answer(&answers[table->numbers[i]], &group->jobs[i], &group->enqueued_out[i],
+                         err))
             return false;
-    }
+    return true;
+}
+
+bool redis_enqueue_hear_group(const redisReply *reply, const struct enqueue_group *group,
+                              size_t *at_fault_out, struct error *err)
+{
+    struct answers answers = {.reply = reply};
+
+    if (!check_reply(reply, NULL, 0, group, at_fault_out, err))
+        return false;
+    for (size_t i = 0; i < group->count; i++)
+        if (!read_answer(&answers, &group->jobs[i], &group->enqueued_out[i], err))
+            return false;
     return true;
 }
 
@@ -238,8 +268,8 @@ static bool read_answers(const struct redis_batch *batch, const struct queue_tab
 
 /* `wait_replicas`: what was stored is on so many replicas before it is answered. WAIT is about what
  * this connection has written, so it goes the same way. */
-static bool wait_for_replicas(struct redis *redis, const char *const *queues, size_t count,
-                              struct error *err)
+bool redis_enqueue_replicate(struct redis *redis, const char *const *queues, size_t count,
+                             struct error *err)
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
     usec_t left = (redis->deadline - clock_boot()) / 2 / USEC_PER_MSEC;
@@ -265,62 +295,71 @@ static bool wait_for_replicas(struct redis *redis, const char *const *queues, si
     return true;
 }
 
-static bool check_all(struct redis *redis, const struct job *jobs, size_t count,
-                      const struct queue_table *table, usec_t now, struct error *err)
-{
-    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
-
-    return ask_cluster(redis, &batch, jobs, count, table, now, true, err) &&
-           find_conflict(&batch, table, jobs, count, true, err);
-}
-
-static bool store_all(struct redis *redis, const struct job *jobs, size_t count,
-                      const struct queue_table *table, usec_t now, struct enqueued *enqueued_out,
+static bool check_all(struct redis *redis, const struct enqueue_group *group,
+                      const struct queue_table *table, usec_t now, size_t *at_fault_out,
                       struct error *err)
 {
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
-    bool is_cluster = redis->slot_nodes != NULL;
-    bool asked = is_cluster ? ask_cluster(redis, &batch, jobs, count, table, now, false, err)
-                            : ask_server(redis, &batch, jobs, count, table, now, err);
 
-    if (!asked)
-        return false;
-    if (!find_conflict(&batch, table, jobs, count, is_cluster, err)) {
-        if (batch.count > 1)
-            err->code = TH_E_UNCERTAIN; /* the other queues have theirs */
-        return false;
-    }
-    return read_answers(&batch, table, jobs, count, is_cluster, enqueued_out, err);
+    return ask_cluster(redis, &batch, group, table, now, true, err) &&
+           redis_run(redis, &batch, err) && check_replies(&batch, table, group, at_fault_out, err);
 }
 
-static bool enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
-                    struct enqueued *enqueued_out, struct error *err)
+/* Queue by queue. */
+static bool store_parts(struct redis *redis, const struct enqueue_group *group,
+                        const struct queue_table *table, usec_t now, size_t *at_fault_out,
+                        struct error *err)
+{
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+
+    if (!ask_cluster(redis, &batch, group, table, now, false, err) ||
+        !redis_run(redis, &batch, err))
+        return false;
+    if (!check_replies(&batch, table, group, at_fault_out, err)) {
+        err->code = TH_E_UNCERTAIN; /* the other queues have theirs */
+        return false;
+    }
+    return read_answers(&batch, table, group, err);
+}
+
+static bool store_whole(struct redis *redis, const struct enqueue_group *group,
+                        const struct queue_table *table, usec_t now, size_t *at_fault_out,
+                        struct error *err)
+{
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+
+    return ask_server(redis, &batch, group, table, now, err) && redis_run(redis, &batch, err) &&
+           redis_enqueue_hear_group(batch.items[0].reply, group, at_fault_out, err);
+}
+
+static bool enqueue(struct store *store, const struct enqueue_group *group, usec_t now,
+                    size_t *at_fault_out, struct error *err)
 {
     struct redis *redis = redis_of(store);
     CLEANUP(queue_table_done) struct queue_table table = {0};
 
     redis_begin(redis);
-    if (!sort_by_queue(jobs, count, &table, err) ||
+    if (!sort_by_queue(group, &table, err) ||
         !redis_queues_add(redis, table.names, table.count, err))
         return false;
-    if (redis->slot_nodes && table.count > 1 && !check_all(redis, jobs, count, &table, now, err))
-        return false;
-    return store_all(redis, jobs, count, &table, now, enqueued_out, err) &&
-           wait_for_replicas(redis, table.names, table.count, err);
+    const bool in_parts = redis->slot_nodes && table.count > 1;
+    const bool stored = in_parts ? check_all(redis, group, &table, now, at_fault_out, err) &&
+                                       store_parts(redis, group, &table, now, at_fault_out, err)
+                                 : store_whole(redis, group, &table, now, at_fault_out, err);
+    return stored && redis_enqueue_replicate(redis, table.names, table.count, err);
 }
 
 /* ---- one by one ---- */
 
-/* One that has nothing to be looked at but its id. */
-static bool is_simple(const struct job *job, usec_t now)
+bool redis_enqueue_is_simple(const struct job *job, usec_t now)
 {
     char how[REDIS_HOW_SIZE];
 
     return job->run_at <= now && text_equal(redis_record_how(job, how), "ps");
 }
 
-static bool ask_one(struct redis *redis, struct redis_batch *batch, const struct job *job,
-                    usec_t now, struct error *err)
+bool redis_enqueue_add_one(struct redis *redis, struct redis_batch *batch, const struct job *job,
+                           usec_t now, struct error *err)
 {
     CLEANUP(buffer_done) struct buffer place = BUFFER(PLACE_MAX), body = BUFFER(WORD_MAX);
     struct redis_command *command =
@@ -333,7 +372,7 @@ static bool ask_one(struct redis *redis, struct redis_batch *batch, const struct
     redis_command_bytes(command, place.data, place.length);
     redis_command_bytes(command, body.data, body.length);
     command->words.failed = command->words.failed || place.failed || body.failed;
-    return redis_run(redis, batch, err);
+    return true;
 }
 
 /* It is not stored when it takes a closer look. */
@@ -343,25 +382,27 @@ static bool store_one(struct redis *redis, const struct job *job, usec_t now, bo
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
 
     redis_begin(redis);
-    if (!redis_queues_add(redis, &job->queue, 1, err) || !ask_one(redis, &batch, job, now, err))
+    if (!redis_queues_add(redis, &job->queue, 1, err) ||
+        !redis_enqueue_add_one(redis, &batch, job, now, err) || !redis_run(redis, &batch, err))
         return false;
     *stored_out = batch.items[0].reply->integer == 1;
     *enqueued_out = (struct enqueued){.id = job->id, .state = JOB_READY};
-    return !*stored_out || wait_for_replicas(redis, &job->queue, 1, err);
+    return !*stored_out || redis_enqueue_replicate(redis, &job->queue, 1, err);
 }
 
-bool redis_enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
-                   struct enqueued *enqueued_out, struct error *err)
+bool redis_enqueue_group(struct store *store, struct enqueue_group *group, usec_t now,
+                         size_t *at_fault_out, struct error *err)
 {
     struct redis *redis = redis_of(store);
     bool stored = false;
 
-    if (count == 1 && is_simple(jobs, now) &&
-        !store_one(redis, jobs, now, &stored, enqueued_out, err))
+    *at_fault_out = group->count;
+    if (group->count == 1 && redis_enqueue_is_simple(group->jobs, now) &&
+        !store_one(redis, group->jobs, now, &stored, group->enqueued_out, err))
         return false;
     if (stored)
         return true;
-    if (redis->slot_nodes && redis_given_any(jobs, count))
-        return redis_given_enqueue(store, jobs, count, now, enqueue, enqueued_out, err);
-    return enqueue(store, jobs, count, now, enqueued_out, err);
+    if (redis->slot_nodes && redis_given_any(group->jobs, group->count))
+        return redis_given_enqueue(store, group, now, enqueue, at_fault_out, err);
+    return enqueue(store, group, now, at_fault_out, err);
 }

@@ -315,11 +315,13 @@ static bool prepare_on_dead(struct exchange *exchange, const struct settlement *
     struct redis *redis = exchange->redis;
     struct job job = *settlement->on_dead;
     struct enqueued enqueued;
+    size_t at_fault;
 
     if (!redis->slot_nodes ||
         redis_cluster_slot(job.queue) == redis_cluster_slot(settlement->queue))
         return redis_queues_add(redis, &job.queue, 1, err);
-    return redis_enqueue(&redis->base, &job, 1, exchange->now, &enqueued, err);
+    struct enqueue_group group = {.jobs = &job, .count = 1, .enqueued_out = &enqueued};
+    return redis_enqueue_group(&redis->base, &group, exchange->now, &at_fault, err);
 }
 
 /* In a cluster, a death whose job cannot be stored now is put off. */

@@ -13,13 +13,13 @@
 
 #define NONE SIZE_MAX
 
-/* A batch that is taken apart. */
+/* A group that is taken apart. */
 struct parting {
     struct job *rest;         /* owned: the jobs that are enqueued */
-    size_t *places;           /* owned: of each of those in the batch */
+    size_t *places;           /* owned: of each of those in the group */
     struct enqueued *answers; /* owned: what became of each of those */
     size_t count;
-    size_t *firsts; /* owned: of each job of the batch, where its id comes first; or NONE */
+    size_t *firsts; /* owned: of each job of the group, where its id comes first; or NONE */
 };
 
 static void parting_done(struct parting *parting)
@@ -138,23 +138,33 @@ bool redis_given_any(const struct job *jobs, size_t count)
     return false;
 }
 
-bool redis_given_enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
-                         bool (*enqueue)(struct store *store, const struct job *jobs, size_t count,
-                                         usec_t now, struct enqueued *enqueued_out,
-                                         struct error *err),
-                         struct enqueued *enqueued_out, struct error *err)
+/* Which of the rest it was, in the whole group. */
+static size_t place_of(const struct parting *parting, size_t nth, size_t count)
+{
+    return nth < parting->count ? parting->places[nth] : count;
+}
+
+bool redis_given_enqueue(struct store *store, const struct enqueue_group *group, usec_t now,
+                         bool (*enqueue)(struct store *store, const struct enqueue_group *group,
+                                         usec_t now, size_t *at_fault_out, struct error *err),
+                         size_t *at_fault_out, struct error *err)
 {
     CLEANUP(parting_done) struct parting parting = {0};
+    size_t nth;
 
     redis_begin(redis_of(store));
-    if (!parting_init(&parting, count, err) || !redis_queues_load(redis_of(store), err))
+    if (!parting_init(&parting, group->count, err) || !redis_queues_load(redis_of(store), err))
         return false;
-    for (size_t i = 0; i < count; i++)
-        if (!part(store, jobs, i, &parting, enqueued_out, err))
+    for (size_t i = 0; i < group->count; i++)
+        if (!part(store, group->jobs, i, &parting, group->enqueued_out, err))
             return false;
-    if (parting.count > 0 &&
-        !enqueue(store, parting.rest, parting.count, now, parting.answers, err))
+    const struct enqueue_group rest = {
+        .jobs = parting.rest, .count = parting.count, .enqueued_out = parting.answers};
+    nth = rest.count;
+    if (rest.count > 0 && !enqueue(store, &rest, now, &nth, err)) {
+        *at_fault_out = place_of(&parting, nth, group->count);
         return false;
-    join(&parting, count, enqueued_out);
+    }
+    join(&parting, group->count, group->enqueued_out);
     return true;
 }

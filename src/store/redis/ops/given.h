@@ -15,12 +15,11 @@
 /* Whether any of these has an id that a producer chose. */
 bool redis_given_any(const struct job *jobs, size_t count);
 
-/* Answers those that are in another queue, or in another queue of this batch, and leaves the others
+/* Answers those that are in another queue, or in another queue of this group, and leaves the others
  * to `enqueue`. */
-bool redis_given_enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
-                         bool (*enqueue)(struct store *store, const struct job *jobs, size_t count,
-                                         usec_t now, struct enqueued *enqueued_out,
-                                         struct error *err),
-                         struct enqueued *enqueued_out, struct error *err) MUST_CHECK;
+bool redis_given_enqueue(struct store *store, const struct enqueue_group *group, usec_t now,
+                         bool (*enqueue)(struct store *store, const struct enqueue_group *group,
+                                         usec_t now, size_t *at_fault_out, struct error *err),
+                         size_t *at_fault_out, struct error *err) MUST_CHECK;
 
 #endif

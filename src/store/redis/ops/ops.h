@@ -10,8 +10,30 @@
 #include "store/redis/net/run.h"
 
 /* enqueue.c */
-bool redis_enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
-                   struct enqueued *enqueued_out, struct error *err);
+bool redis_enqueue_group(struct store *store, struct enqueue_group *group, usec_t now,
+                         size_t *at_fault_out, struct error *err) MUST_CHECK;
+
+/* Whether it has nothing to be looked at but its id, and enqueue_one.lua can take it. */
+bool redis_enqueue_is_simple(const struct job *job, usec_t now);
+
+/* The command that stores such a job, or a group that one script can reach as a whole. */
+bool redis_enqueue_add_one(struct redis *redis, struct redis_batch *batch, const struct job *job,
+                           usec_t now, struct error *err) MUST_CHECK;
+bool redis_enqueue_add_group(struct redis *redis, struct redis_batch *batch,
+                             const struct enqueue_group *group, usec_t now,
+                             struct error *err) MUST_CHECK;
+
+/* What became of the group: the answer to that. */
+bool redis_enqueue_hear_group(const redisReply *reply, const struct enqueue_group *group,
+                              size_t *at_fault_out, struct error *err) MUST_CHECK;
+
+/* Until what was stored in these queues is on as many replicas as the URL says. */
+bool redis_enqueue_replicate(struct redis *redis, const char *const *queues, size_t count,
+                             struct error *err) MUST_CHECK;
+
+/* enqueue_many.c */
+bool redis_enqueue(struct store *store, struct enqueue_group *const *groups, size_t count,
+                   usec_t now, struct error *err);
 
 /* How the last job of a command comes, and to which of its queues; zeroes: there is none yet. */
 struct redis_coming {

@@ -11,6 +11,7 @@
 #include "store/sqlite/file/query.h"
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/ops/ops.h"
+#include "store/sqlite/parts/savepoint.h"
 #include "store/sqlite/parts/standing.h"
 #include "store/sqlite/parts/tags.h"
 #include "store/sqlite/parts/twins.h"
@@ -286,23 +287,65 @@ static bool is_scheduled_soon(const struct job *job, const struct enqueued *enqu
     return enqueued->state == JOB_SCHEDULED && job_state_is_due_soon(job->run_at, now);
 }
 
-static bool enqueue_all(struct sqlite *sqlite, const struct job *jobs, size_t count, usec_t now,
-                        struct enqueued *enqueued_out, struct error *err)
+static bool enqueue_jobs(struct sqlite *sqlite, const struct enqueue_group *group, usec_t now,
+                         size_t *at_fault_out, struct error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!sqlite_enqueue_one(sqlite, &jobs[i], now, &enqueued_out[i], err))
-            return count == 1 ? false : error_prefix(err, "job %zu", i + 1);
-        if (is_scheduled_soon(&jobs[i], &enqueued_out[i], now))
+    for (size_t i = 0; i < group->count; i++) {
+        *at_fault_out = i;
+        if (!sqlite_enqueue_one(sqlite, &group->jobs[i], now, &group->enqueued_out[i], err))
+            return false;
+        if (is_scheduled_soon(&group->jobs[i], &group->enqueued_out[i], now))
             sqlite->ring = true;
     }
     return true;
 }
 
-bool sqlite_enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
-                    struct enqueued *enqueued_out, struct error *err)
+/* Only a key can be refused, and before anything is written for its job: so nothing has to be taken
+ * back but the jobs before it. */
+static bool may_be_taken_back(const struct enqueue_group *group)
+{
+    for (size_t i = 1; i < group->count; i++)
+        if (group->jobs[i].key)
+            return true;
+    return false;
+}
+
+/* True also when it is refused. */
+static bool enqueue_group(struct sqlite *sqlite, struct enqueue_group *group, usec_t now,
+                          struct error *err)
+{
+    CLEANUP(sqlite_savepoint_done) struct sqlite_savepoint savepoint = {0};
+    const bool saved = may_be_taken_back(group);
+    struct error failure;
+    size_t at_fault;
+
+    if (saved && !sqlite_savepoint_set(sqlite, &savepoint, err))
+        return false;
+    if (enqueue_jobs(sqlite, group, now, &at_fault, &failure))
+        return !saved || sqlite_savepoint_release(sqlite, err);
+    if (failure.code != TH_E_CONFLICT) {
+        *err = failure;
+        return false;
+    }
+    *group->err = failure;
+    enqueue_group_refuse(group, at_fault);
+    return !saved || sqlite_savepoint_go_back(sqlite, &savepoint, err);
+}
+
+static bool enqueue_groups(struct sqlite *sqlite, struct enqueue_group *const *groups, size_t count,
+                           usec_t now, struct error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!enqueue_group(sqlite, groups[i], now, err))
+            return false;
+    return true;
+}
+
+bool sqlite_enqueue(struct store *store, struct enqueue_group *const *groups, size_t count,
+                    usec_t now, struct error *err)
 {
     struct sqlite *sqlite = sqlite_of(store);
 
     return sqlite_begin_write(sqlite, err) &&
-           sqlite_end(sqlite, enqueue_all(sqlite, jobs, count, now, enqueued_out, err), err);
+           sqlite_end(sqlite, enqueue_groups(sqlite, groups, count, now, err), err);
 }

@@ -9,8 +9,8 @@
 #include "store/sqlite/file/connection.h"
 
 /* enqueue.c */
-bool sqlite_enqueue(struct store *store, const struct job *jobs, size_t count, usec_t now,
-                    struct enqueued *enqueued_out, struct error *err);
+bool sqlite_enqueue(struct store *store, struct enqueue_group *const *groups, size_t count,
+                    usec_t now, struct error *err);
 
 /* One job, inside the caller's transaction. */
 bool sqlite_enqueue_one(struct sqlite *sqlite, const struct job *job, usec_t now,
