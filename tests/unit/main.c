@@ -35,7 +35,7 @@ static const struct {
     {"job", {
         cron_describe_suite, cron_due_suite, cron_parse_suite, cron_suite, headers_suite, idempotency_suite, aside_suite,
         job_json_suite, job_suite, keyed_suite, lease_suite, rate_suite, retry_suite,
-        settlement_suite, state_suite, stop_reason_suite, tags_suite, timekeeper_suite, why_suite}},
+        settlement_suite, state_suite, stop_reason_suite, tags_suite, error_shape_suite, timekeeper_suite, why_suite}},
     {"config", {
         config_suite, diagnostics_suite, environment_suite, field_suite, handler_match_suite,
         include_suite, plugin_id_suite, reference_suite, yaml_tree_suite}},

@@ -49,6 +49,7 @@ Suite *cron_describe_suite(void);
 Suite *cron_due_suite(void);
 Suite *cron_parse_suite(void);
 Suite *cron_suite(void);
+Suite *error_shape_suite(void);
 Suite *headers_suite(void);
 Suite *idempotency_suite(void);
 Suite *aside_suite(void);
