@@ -5,16 +5,6 @@
 
 /* ---- cancel ---- */
 
-static bool apply_cancel(struct store *store, const struct uuid *ids, size_t count, usec_t run_at,
-                         usec_t now, enum th_error_code *verdicts_out, struct error *err)
-{
-    (void)run_at;
-    return store_cancel(store, ids, count, now, verdicts_out, err);
-}
-
-/* In the order in which a job passes through them, so that none escapes by going on. */
-static const enum job_state unfinished[] = {JOB_SCHEDULED, JOB_RETRY, JOB_BLOCKED, JOB_READY,
-                                            JOB_RUNNING};
 static const char *const unfinished_names[] = {"scheduled", "ready", "blocked",
                                                "running",   "retry", NULL};
 
@@ -26,9 +16,7 @@ static const struct repair cancel = {
     .if_done = "there is nothing to cancel",
     .if_dead_or_cancelled = "there is nothing to cancel",
     .which = "unfinished",
-    .states = unfinished,
-    .state_count = COUNT_OF(unfinished),
-    .apply = apply_cancel,
+    .action = BULK_CANCEL,
 };
 
 static const struct option cancel_options[] = {
@@ -66,14 +54,6 @@ const struct command command_cancel = {
 
 /* ---- run ---- */
 
-static bool apply_run(struct store *store, const struct uuid *ids, size_t count, usec_t run_at,
-                      usec_t now, enum th_error_code *verdicts_out, struct error *err)
-{
-    (void)run_at;
-    return store_run_now(store, ids, count, now, verdicts_out, err);
-}
-
-static const enum job_state early[] = {JOB_SCHEDULED, JOB_RETRY};
 static const char *const early_names[] = {"scheduled", "retry", NULL};
 
 static const struct repair hasten = {
@@ -84,9 +64,7 @@ static const struct repair hasten = {
     .if_done = "only jobs that wait can be run",
     .if_dead_or_cancelled = "thctl retry runs it again",
     .which = "scheduled or retry",
-    .states = early,
-    .state_count = COUNT_OF(early),
-    .apply = apply_run,
+    .action = BULK_RUN,
 };
 
 static const struct option run_options[] = {
@@ -122,7 +100,6 @@ const struct command command_run_now = {
 
 /* ---- retry ---- */
 
-static const enum job_state dead[] = {JOB_DEAD};
 static const char *const revivable_names[] = {"dead", "cancelled", NULL};
 
 static const struct repair retry = {
@@ -135,9 +112,7 @@ static const struct repair retry = {
     .if_dead_or_cancelled = "another job with its key is waiting",
     .for_early = &hasten,
     .which = "dead",
-    .states = dead,
-    .state_count = COUNT_OF(dead),
-    .apply = store_requeue,
+    .action = BULK_RETRY,
 };
 
 enum retry_option { RETRY_RUN_AT = REPAIR_OPTIONS };
@@ -183,14 +158,6 @@ const struct command command_retry = {
 
 /* ---- rm ---- */
 
-static bool apply_remove(struct store *store, const struct uuid *ids, size_t count, usec_t run_at,
-                         usec_t now, enum th_error_code *verdicts_out, struct error *err)
-{
-    (void)run_at;
-    (void)now;
-    return store_remove(store, ids, count, verdicts_out, err);
-}
-
 static const struct repair removal = {
     .verb = "Delete",
     .done = "deleted",
@@ -198,9 +165,7 @@ static const struct repair removal = {
     .if_waiting = "cancel it first",
     .if_running = "cancel it first",
     .which = "dead",
-    .states = dead,
-    .state_count = COUNT_OF(dead),
-    .apply = apply_remove,
+    .action = BULK_DELETE,
 };
 
 static const char *const ended_names[] = {"done", "dead", "cancelled", NULL};

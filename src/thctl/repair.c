@@ -12,7 +12,6 @@
 
 #include <stdlib.h>
 
-#define BATCH          ((size_t)1000)
 #define REASON_SIZE    160
 #define REFUSALS_SHOWN 20 /* of a task that is bulk */
 #define LINE_MAX       ((size_t)1024)
@@ -156,7 +155,7 @@ static bool settle_one(struct task *task, const struct uuid *id, enum th_error_c
     struct store *store = task->session->store;
     const struct repair *instead = verdict == TH_E_CONFLICT ? repair_for_early(task, id) : NULL;
 
-    if (instead && !instead->apply(store, id, 1, 0, store_now(store), &verdict, err))
+    if (instead && !bulk_apply(instead->action, store, id, 1, 0, store_now(store), &verdict, err))
         return false;
     report(task, instead ? instead : task->repair, id, verdict);
     return true;
@@ -174,14 +173,14 @@ static bool settle_batch(struct task *task, const struct uuid *ids, size_t count
 
 static enum status run_task(struct task *task)
 {
-    enum th_error_code verdicts[BATCH];
+    enum th_error_code verdicts[BULK_PAGE];
     struct error err;
 
-    for (size_t at = 0; at < task->count; at += BATCH) {
-        size_t count = task->count - at < BATCH ? task->count - at : BATCH;
+    for (size_t at = 0; at < task->count; at += BULK_PAGE) {
+        size_t count = task->count - at < BULK_PAGE ? task->count - at : BULK_PAGE;
 
-        if (!task->repair->apply(task->session->store, task->ids + at, count, task->run_at,
-                                 store_now(task->session->store), verdicts, &err) ||
+        if (!bulk_apply(task->repair->action, task->session->store, task->ids + at, count,
+                        task->run_at, store_now(task->session->store), verdicts, &err) ||
             !settle_batch(task, task->ids + at, count, verdicts, &err)) {
             if (at > 0)
                 report_sum(task);
@@ -199,14 +198,15 @@ static bool collect(const struct repair_plan *plan, struct store *store,
     const struct option_value *state = &plan->options[REPAIR_STATE];
     struct job_filter filter;
     enum job_state given;
+    size_t usual;
+    const enum job_state *states = bulk_states(plan->repair->action, &usual);
 
     *selection_out = (struct selection){.which = state->given ? state->text : plan->repair->which};
     if (!filter_read(plan->options, store_now(store), &filter, err))
         return false;
     if (state->given && job_state_parse(state->text, &given))
         return selection_collect(selection_out, store, &filter, &given, 1, err);
-    return selection_collect(selection_out, store, &filter, plan->repair->states,
-                             plan->repair->state_count, err);
+    return selection_collect(selection_out, store, &filter, states, usual, err);
 }
 
 static enum status print_count(struct session *session, const struct selection *selection,

@@ -8,6 +8,7 @@
 #define THCTL_REPAIR_H
 
 #include "base/base.h"
+#include "client/bulk.h"
 #include "thctl/filter.h"
 #include "thctl/session.h"
 
@@ -28,12 +29,9 @@ struct repair {
     const struct repair *for_early;
 
     /* Which jobs --all means without a state. */
-    const char *which; /* "dead" */
-    const enum job_state *states;
-    size_t state_count;
+    const char *which; /* "dead", as bulk_states() has it */
 
-    bool (*apply)(struct store *store, const struct uuid *ids, size_t count, usec_t run_at,
-                  usec_t now, enum th_error_code *verdicts_out, struct error *err);
+    enum bulk_action action;
 };
 
 /* Their options begin with these rows. */

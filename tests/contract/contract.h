@@ -8,6 +8,7 @@
 
 Suite *checks_suite(void);
 Suite *enqueue_suite(void);
+Suite *bulk_suite(void);
 Suite *dead_groups_suite(void);
 Suite *groups_suite(void);
 Suite *idempotency_suite(void);

@@ -25,14 +25,14 @@ static suite_maker *const lonely_suites[] = {
  * longer than what most of them do. Those with racers come first: a fork copies what all before
  * have left behind. */
 static suite_maker *const suites[] = {
-    reclaim_suite, limits_suite,   ack_suite,         idempotency_suite, groups_suite,
-    keyed_suite,   cron_suite,     rate_suite,        full_suite,        enqueue_suite,
-    order_suite,   lease_suite,    extend_suite,      watch_suite,       exchange_suite,
-    retry_suite,   run_now_suite,  dead_suite,        aside_suite,       blocked_suite,
-    cancel_suite,  admin_suite,    states_suite,      vectors_suite,     held_suite,
-    damage_suite,  failures_suite, doors_suite,       bring_back_suite,  list_suite,
-    pages_suite,   batch_suite,    batch_told_suite,  redis_batch_suite, redis_pages_suite,
-    overlap_suite, extras_suite,   dead_groups_suite,
+    reclaim_suite, limits_suite,   ack_suite,        idempotency_suite, groups_suite,
+    keyed_suite,   cron_suite,     rate_suite,       full_suite,        enqueue_suite,
+    order_suite,   lease_suite,    extend_suite,     watch_suite,       exchange_suite,
+    retry_suite,   run_now_suite,  dead_suite,       aside_suite,       blocked_suite,
+    cancel_suite,  admin_suite,    states_suite,     vectors_suite,     held_suite,
+    damage_suite,  failures_suite, doors_suite,      bring_back_suite,  list_suite,
+    pages_suite,   batch_suite,    batch_told_suite, redis_batch_suite, redis_pages_suite,
+    overlap_suite, extras_suite,   bulk_suite,       dead_groups_suite,
 };
 
 /* What a way in for producers has to pass: enqueue, idempotency and keys. */
