@@ -69,7 +69,7 @@ static bool send(struct dispatcher *dispatcher, size_t from, size_t sent,
         outbox->verdicts[i] = TH_E_UNAVAILABLE;
     if (wanted->queue_count == 0)
         return store_settle(dispatcher->store, &finished, now, verdicts, err);
-    return store_exchange(dispatcher->store, &finished, wanted, now, verdicts, jobs_out, err);
+    return store_exchange(dispatcher->store, &finished, wanted, 1, now, verdicts, jobs_out, err);
 }
 
 /* One that took too long is repeated with half of what it had to settle. */

@@ -130,9 +130,13 @@ struct job {
 
     /* What a reserve adds. */
     int64_t ref; /* the store's own handle: lets it settle without looking the id up; 0 is none */
+    uint32_t reservation;  /* which of those of the call it was reserved for, from 0 on */
     const struct why *why; /* what it waits for: why.h; only where somebody has asked */
     const char *defect;    /* why the stored record cannot be run; NULL: it can */
 };
+
+/* Whoever reserves jobs of certain types looks at so many of a queue at most, the first in line. */
+#define JOB_LOOK_MAX 10000
 
 /* Jobs with everything they point to, freed together. */
 struct job_list {

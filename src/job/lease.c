@@ -56,6 +56,13 @@ const char *lease_token_format(const struct lease_token *token, char text[LEASE_
     return text;
 }
 
+usec_t lease_length(usec_t lease_for, usec_t timeout, usec_t lease_default)
+{
+    if (lease_for != 0)
+        return lease_for;
+    return timeout != 0 ? timeout : lease_default;
+}
+
 bool lease_has_expired(usec_t expires_at, usec_t now)
 {
     return now >= expires_at;

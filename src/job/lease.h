@@ -34,6 +34,10 @@ int lease_token_compare_batches(const struct lease_token *a, const struct lease_
 bool lease_token_equal(const struct lease_token *a, const struct lease_token *b);
 const char *lease_token_format(const struct lease_token *token, char text[LEASE_TOKEN_TEXT_SIZE]);
 
+/* How long a lease is that was asked to be so long; 0: as long as the job may run, which is given
+ * as 0, too, if it may for ever. */
+usec_t lease_length(usec_t lease_for, usec_t timeout, usec_t lease_default);
+
 bool lease_has_expired(usec_t expires_at, usec_t now);
 
 /* The order in which every store checks a call that needs a lease: is it running, has the lease

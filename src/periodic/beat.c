@@ -64,10 +64,10 @@ struct beat {
     usec_t next_at; /* boot time by which the next whole beat comes; USEC_MAX: no lease can wait */
 
     struct buffer status, sent_status;
-    bool is_watched;    /* the pool, or one of its jobs, as of the last whole beat */
-    bool shows_status;  /* somebody looks at the pools */
-    usec_t started_at;  /* of the pool, on the database's clock */
-    bool is_registered; /* as far as we know */
+    bool is_watched;         /* the pool, or one of its jobs, as of the last whole beat */
+    struct pool_answer told; /* of the pool */
+    usec_t started_at;       /* of the pool, on the database's clock */
+    bool is_registered;      /* as far as we know */
 };
 
 bool beat_new(const struct process *process, struct beat **beat_out, struct error *err)
@@ -336,14 +336,12 @@ static bool exchange(struct beat *beat, struct store *store, struct bytes status
         .leases = beat->leases,
         .lease_count = beat->count,
         .lease_for = lease_for,
-        .watched_out = &beat->shows_status,
     };
-    bool registered;
 
-    if (!store_heartbeat(store, &heartbeat, store_now(store), beat->answers, &registered, err))
+    if (!store_heartbeat(store, &heartbeat, 1, store_now(store), beat->answers, &beat->told, err))
         return error_prefix(err, "extend %zu leases", beat->count);
     if (!take_answers(beat, lease_stop_at(asked_at + lease_for, lease_for), err) ||
-        !keep_registered(beat, registered, store, err))
+        !keep_registered(beat, beat->told.is_registered, store, err))
         return false;
     if (status.data)
         remember_status(beat);
@@ -356,7 +354,7 @@ static bool is_any_watched(const struct beat *beat)
         if (beat->answers[i].watched)
             return true;
     }
-    return beat->shows_status;
+    return beat->told.is_watched;
 }
 
 /* After the database's clock was set, every lease has to end by the one that is ahead. */
@@ -382,6 +380,11 @@ bool beat_send(struct beat *beat, struct store *store, usec_t interval, struct e
     return true;
 }
 
+const struct pool_answer *beat_told(const struct beat *beat)
+{
+    return &beat->told;
+}
+
 bool beat_is_watched(const struct beat *beat)
 {
     return beat->is_watched;
@@ -394,7 +397,7 @@ bool beat_tell_watchers(struct beat *beat, struct store *store, struct error *er
     if (!running_read(&beat->running, beat->process->scoreboard, beat->process->leases, err))
         return false;
     list_leases(beat, is_awaited);
-    if (beat->shows_status) {
+    if (beat->told.is_watched) {
         read_scoreboard(beat);
         if (!write_status(beat, err))
             return false;

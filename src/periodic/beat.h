@@ -8,6 +8,7 @@
 
 struct beat;
 struct error;
+struct pool_answer;
 struct process;
 struct store;
 
@@ -20,6 +21,9 @@ void beat_free(struct beat **beat);
  * after `interval` at the latest: what nobody runs, and can wait for that one, is left out. */
 bool beat_send(struct beat *beat, struct store *store, usec_t interval,
                struct error *err) MUST_CHECK;
+
+/* What was answered of the pool itself. */
+const struct pool_answer *beat_told(const struct beat *beat);
 
 /* Whether somebody looks at the pool or at one of its jobs, and in between: tells them what is new,
  * if anything is. */

@@ -21,6 +21,17 @@ bool checks_queue(const char *queue, struct error *err)
     return job_name_check(queue, JOB_NAME_MAX, err) || error_prefix(err, "queue");
 }
 
+bool checks_pool(const char *pool, struct error *err)
+{
+    return job_name_check(pool, JOB_NAME_MAX, err) || error_prefix(err, "pool");
+}
+
+bool checks_lease(usec_t lease_for, struct error *err)
+{
+    return (lease_for > 0 && lease_for <= JOB_TIMEOUT_MAX) ||
+           error_set(err, TH_E_INVALID, "lease: must be longer than 0 and at most a year");
+}
+
 bool checks_by(const char *by, struct error *err)
 {
     return !by ||
@@ -48,6 +59,11 @@ bool checks_version(const struct store_schema *schema, const char *what, struct 
                          "upgrade TaskHarbor here",
                          what, schema->version, schema->newest);
     return true;
+}
+
+bool checks_no_pool(const char *name, struct error *err)
+{
+    return error_set(err, TH_E_NOT_FOUND, "no pool '%s'", name);
 }
 
 bool checks_refuse_twin(const struct job *job, const char *type, bool runs, struct error *err)

@@ -4,6 +4,7 @@
 #include "store/columns.h"
 
 #include "store/defect.h"
+#include "store/driver.h"
 
 static int64_t number(struct columns *columns)
 {
@@ -171,6 +172,9 @@ void columns_pool(struct columns *columns, struct pool *pool)
     pool->started_at = number(columns);
     pool->beat_at = number(columns);
     pool->status = bytes(columns);
+    pool->want = pool_want_of(number(columns));
+    pool->wanted_at = number(columns);
+    pool->wanted_by = text(columns);
 }
 
 void columns_stats(struct columns *columns, struct queue_stats *stats)

@@ -86,14 +86,15 @@ struct store_driver {
                        struct error *err); /* NULL: what is confirmed is always kept */
 
     /* The path of a job, in order. exchange with nothing finished is reserve, with nothing wanted
-     * (wanted is NULL) is settle. */
+     * (wanted_count is 0) is settle. Leases last longer than asked for by store_lead(). */
     bool (*enqueue)(struct store *store, struct enqueue_group *const *groups, size_t count,
                     usec_t now, struct error *err); /* of valid jobs; the verdicts are TH_OK */
     bool (*exchange)(struct store *store, const struct settlement_list *finished,
-                     const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
-                     struct job_list *jobs_out, struct error *err);
-    /* NULL, all three: every exchange is waited for. What `wanted` points to stays until the end,
-     * and so do the other arguments; `wanted` itself does not. */
+                     const struct reservation *wanted, size_t wanted_count, usec_t now,
+                     enum th_error_code *verdicts_out, struct job_list *jobs_out,
+                     struct error *err);
+    /* NULL, all three: every exchange is waited for. `wanted` is one reservation, or NULL. What it
+     * points to stays until the end, and so do the other arguments; `wanted` itself does not. */
     bool (*exchange_begin)(struct store *store, const struct settlement_list *finished,
                            const struct reservation *wanted, usec_t now,
                            enum th_error_code *verdicts_out, struct job_list *jobs_out,
@@ -102,8 +103,9 @@ struct store_driver {
     int (*exchange_fd)(const struct store *store);
     bool (*held)(struct store *store, const char *pool, struct job_list *jobs_out,
                  struct error *err);
-    bool (*heartbeat)(struct store *store, const struct heartbeat *heartbeat, usec_t now,
-                      struct lease_answer *answers_out, bool *registered_out, struct error *err);
+    bool (*heartbeat)(struct store *store, const struct heartbeat *heartbeats, size_t count,
+                      usec_t now, struct lease_answer *answers_out, struct pool_answer *pools_out,
+                      struct error *err);
     bool (*watch)(struct store *store, const struct watch *watch, usec_t until, usec_t now,
                   struct error *err);
 
@@ -140,6 +142,9 @@ struct store_driver {
                           struct error *err);
     bool (*pools)(struct store *store, struct pool_list *pools_out, struct error *err);
     bool (*pool_remove)(struct store *store, const char *name, struct error *err);
+    /* TH_E_NOT_FOUND as pool_remove says it: checks_no_pool(). */
+    bool (*pool_want)(struct store *store, const char *name, enum pool_want want, const char *by,
+                      usec_t now, struct error *err);
     bool (*pool_remove_silent)(struct store *store, usec_t before, struct pool_list *removed_out,
                                struct error *err);
 
@@ -181,6 +186,9 @@ void store_clock_refresh(struct store *store);
  * waited for long since `now` was read. */
 usec_t store_over_at(const struct store *store, usec_t now);
 
+/* What is added to each lease, so that it holds whichever of two clocks somebody goes by. */
+usec_t store_lead(const struct store *store);
+
 /* When a call that begins now has to give up, on clock_boot(). */
 usec_t store_deadline(const struct store *store);
 
@@ -202,6 +210,9 @@ void enqueue_groups_singly(struct store *store, struct enqueue_group *const *gro
                            usec_t now,
                            bool (*enqueue)(struct store *store, struct enqueue_group *group,
                                            usec_t now, size_t *at_fault_out, struct error *err));
+
+/* As it is stored; what nobody can have stored is nothing. */
+enum pool_want pool_want_of(int64_t number);
 
 /* A zeroed item at the end; NULL when out of memory. The items move when the list grows. */
 struct pool *pool_list_add(struct pool_list *list) MUST_CHECK;

@@ -179,17 +179,6 @@ bool store_durability(struct store *store, char text[STORE_DURABILITY_SIZE], boo
 
 /* ---- checks ---- */
 
-static bool check_pool(const char *pool, struct error *err)
-{
-    return job_name_check(pool, JOB_NAME_MAX, err) || error_prefix(err, "pool");
-}
-
-static bool check_lease_for(usec_t lease_for, struct error *err)
-{
-    return (lease_for > 0 && lease_for <= JOB_TIMEOUT_MAX) ||
-           error_set(err, TH_E_INVALID, "lease: must be longer than 0 and at most a year");
-}
-
 static bool check_share(const struct queue_share *share, struct error *err)
 {
     return checks_queue(share->queue, err) &&
@@ -203,7 +192,8 @@ static bool check_reservation(const struct reservation *wanted, struct error *er
     for (size_t i = 0; i < wanted->queue_count; i++)
         if (!check_share(&wanted->queues[i], err))
             return false;
-    return check_pool(wanted->pool, err) && check_lease_for(wanted->lease_for, err);
+    return checks_pool(wanted->pool, err) &&
+           checks_lease(wanted->lease_for != 0 ? wanted->lease_for : wanted->lease_default, err);
 }
 
 static bool check_job(const struct store *store, const struct job *job, struct error *err)
@@ -251,24 +241,19 @@ static bool follow(struct store *store)
     return true;
 }
 
-/* So that a lease holds whichever of two clocks somebody goes by. */
-static usec_t lengthen(const struct store *store, usec_t lease_for)
-{
-    return lease_for + timekeeper_lead(store->clock, clock_boot());
-}
-
 bool store_exchange(struct store *store, const struct settlement_list *finished,
-                    const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
-                    struct job_list *jobs_out, struct error *err)
+                    const struct reservation *wanted, size_t wanted_count, usec_t now,
+                    enum th_error_code *verdicts_out, struct job_list *jobs_out, struct error *err)
 {
-    struct reservation leased = *wanted;
-    size_t before = jobs_out->count;
+    const size_t before = jobs_out->count;
 
-    if (!checks_open(store, err) || !check_settlements(store, finished, err) ||
-        !check_reservation(wanted, err))
+    if (!checks_open(store, err) || !check_settlements(store, finished, err))
         return false;
-    leased.lease_for = lengthen(store, wanted->lease_for);
-    if (store->driver->exchange(store, finished, &leased, now, verdicts_out, jobs_out, err))
+    for (size_t i = 0; i < wanted_count; i++)
+        if (!check_reservation(&wanted[i], err))
+            return wanted_count == 1 ? false : error_prefix(err, "reservation %zu", i + 1);
+    if (store->driver->exchange(store, finished, wanted, wanted_count, now, verdicts_out, jobs_out,
+                                err))
         return follow(store);
     /* Whoever tries again with the same list must not find jobs in it that it does not hold. */
     jobs_out->count = before;
@@ -285,13 +270,10 @@ bool store_exchange_begin(struct store *store, const struct settlement_list *fin
                           enum th_error_code *verdicts_out, struct job_list *jobs_out,
                           struct error *err)
 {
-    struct reservation leased = *wanted;
-
     if (!checks_open(store, err) || !check_settlements(store, finished, err) ||
         !check_reservation(wanted, err))
         return false;
-    leased.lease_for = lengthen(store, wanted->lease_for);
-    if (!store->driver->exchange_begin(store, finished, wanted->queue_count > 0 ? &leased : NULL,
+    if (!store->driver->exchange_begin(store, finished, wanted->queue_count > 0 ? wanted : NULL,
                                        now, verdicts_out, jobs_out, err))
         return false;
     store->out++;
@@ -316,7 +298,7 @@ bool store_reserve(struct store *store, const struct reservation *wanted, usec_t
 {
     const struct settlement_list nothing = {0};
 
-    return store_exchange(store, &nothing, wanted, now, NULL, jobs_out, err);
+    return store_exchange(store, &nothing, wanted, 1, now, NULL, jobs_out, err);
 }
 
 bool store_settle(struct store *store, const struct settlement_list *finished, usec_t now,
@@ -325,29 +307,14 @@ bool store_settle(struct store *store, const struct settlement_list *finished, u
     if (!checks_open(store, err) || !check_settlements(store, finished, err))
         return false;
     return finished->count == 0 ||
-           (store->driver->exchange(store, finished, NULL, now, verdicts_out, NULL, err) &&
+           (store->driver->exchange(store, finished, NULL, 0, now, verdicts_out, NULL, err) &&
             follow(store));
 }
 
 bool store_held(struct store *store, const char *pool, struct job_list *jobs_out, struct error *err)
 {
-    return checks_open(store, err) && check_pool(pool, err) &&
+    return checks_open(store, err) && checks_pool(pool, err) &&
            store->driver->held(store, pool, jobs_out, err);
-}
-
-bool store_heartbeat(struct store *store, const struct heartbeat *heartbeat, usec_t now,
-                     struct lease_answer *answers_out, bool *registered_out, struct error *err)
-{
-    struct heartbeat longer = *heartbeat;
-
-    if (!checks_open(store, err) || !check_pool(heartbeat->pool, err) ||
-        !check_lease_for(heartbeat->lease_for, err))
-        return false;
-    longer.lease_for = lengthen(store, heartbeat->lease_for);
-    if (heartbeat->watched_out)
-        *heartbeat->watched_out = false;
-    return store->driver->heartbeat(store, &longer, now, answers_out, registered_out, err) &&
-           follow(store);
 }
 
 bool store_watch(struct store *store, const struct watch *watch, usec_t until, usec_t now,
@@ -427,37 +394,6 @@ bool store_cron_resume(struct store *store, const char *name, usec_t now, struct
 {
     return checks_open(store, err) && check_schedule(name, err) &&
            store->driver->cron_resume(store, name, cron_first_mark(now), now, err);
-}
-
-/* ---- pools ---- */
-
-bool store_pool_register(struct store *store, const struct pool *pool, usec_t now,
-                         struct error *err)
-{
-    struct pool started = *pool;
-
-    if (started.started_at == 0)
-        started.started_at = now;
-    return checks_open(store, err) && check_pool(pool->name, err) &&
-           store->driver->pool_register(store, &started, now, err);
-}
-
-bool store_pools(struct store *store, struct pool_list *pools_out, struct error *err)
-{
-    return checks_open(store, err) && store->driver->pools(store, pools_out, err) && follow(store);
-}
-
-bool store_pool_remove(struct store *store, const char *name, struct error *err)
-{
-    return checks_open(store, err) && check_pool(name, err) &&
-           store->driver->pool_remove(store, name, err);
-}
-
-bool store_pool_remove_silent(struct store *store, usec_t before, struct pool_list *removed_out,
-                              struct error *err)
-{
-    return checks_open(store, err) &&
-           store->driver->pool_remove_silent(store, before, removed_out, err);
 }
 
 /* ---- sleep and wake ---- */

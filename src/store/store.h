@@ -21,6 +21,7 @@
 #include "job/settlement.h"
 #include "job/state.h"
 #include "job/timekeeper.h"
+#include "store/store_pools.h"
 
 struct store;
 
@@ -154,13 +155,15 @@ struct share_limit {
 struct reservation {
     const struct queue_share *queues; /* served in this order; a driver never chooses */
     size_t queue_count;
+    size_t max_total;               /* of all queues together; 0: no more than the shares say */
     struct share_limit *limits_out; /* NULL, or room for queue_count */
     struct error *away_out;   /* where to say why a share is away; NULL: then the call fails */
-    const char *const *types; /* only these types; NULL is any */
+    const char *const *types; /* only these, of the first JOB_LOOK_MAX of a queue; NULL is any */
     size_t type_count;
     const char *pool;
-    struct batch_token batch; /* fresh for each call */
-    usec_t lease_for;
+    struct batch_token batch; /* fresh for each reservation of each call */
+    usec_t lease_for;         /* 0: each lease is as long as its job may run */
+    usec_t lease_default;     /* then, of a job without a timeout */
 };
 
 /* Adds to jobs_out what was reserved, each job with its lease, executions counted, `ref` set and
@@ -179,15 +182,19 @@ bool store_held(struct store *store, const char *pool, struct job_list *jobs_out
 bool store_settle(struct store *store, const struct settlement_list *finished, usec_t now,
                   enum th_error_code *verdicts_out, struct error *err) MUST_CHECK;
 
-/* Settle, then reserve, in one round trip and one transaction. */
+/* Settle, then reserve, in one round trip and one transaction, where the store is one. There may be
+ * several reservations, of several pools or of one: they are served in their order, and each of
+ * their jobs says by `reservation` whose it is. max_total over several queues may take further
+ * round trips on Redis. */
 bool store_exchange(struct store *store, const struct settlement_list *finished,
-                    const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
-                    struct job_list *jobs_out, struct error *err) MUST_CHECK;
+                    const struct reservation *wanted, size_t wanted_count, usec_t now,
+                    enum th_error_code *verdicts_out, struct job_list *jobs_out,
+                    struct error *err) MUST_CHECK;
 
-/* The same in two steps, so that the caller can go on meanwhile: begin sends it, end takes the
- * answer of the oldest that is out, and waits for it. The store carries them out one after the
- * other. All that begin is handed stays where it is until the end; whoever closes the store before
- * gets no answer. Other calls may be made in between, and wait for all that is out.
+/* The same with one reservation in two steps, so that the caller can go on meanwhile: begin sends
+ * it, end takes the answer of the oldest that is out, and waits for it. The store carries them out
+ * one after the other. All that begin is handed stays where it is until the end; whoever closes the
+ * store before gets no answer. Other calls may be made in between, and wait for all that is out.
  *
  * Not every backend can. No more than a few should be out: what is sent while the store does not
  * listen may have to be waited for. */
@@ -201,40 +208,6 @@ bool store_exchange_end(struct store *store, struct error *err) MUST_CHECK;
 /* Readable when the oldest answer begins to come, or never will; -1: it is here already. It is the
  * store's, and good until the next call: poll it, nothing else. */
 int store_exchange_fd(const struct store *store);
-
-/* A lease to extend, with what its execution has to tell. */
-struct lease_beat {
-    struct uuid job;
-    const char *queue;
-    struct lease_token token;
-    int64_t ref;          /* from the reserved job, or 0 */
-    int worker;           /* 0: not started yet */
-    int progress_percent; /* -1: no change */
-    const char *progress_text;
-    struct bytes output; /* the tail so far; absent: no change */
-};
-
-struct heartbeat {
-    const char *pool;
-    struct bytes status; /* what the pool's processes do, as JSON for people; absent: no change */
-    const struct lease_beat *leases;
-    size_t lease_count;
-    usec_t lease_for;
-    bool *watched_out; /* NULL, or where to say whether somebody watches the pools */
-};
-
-struct lease_answer {
-    /* TH_OK; TH_E_UNAVAILABLE: its part of the store does not answer, nothing is known; anything
-     * else: the lease is lost, stop the run. */
-    enum th_error_code verdict;
-    bool cancel_requested;
-    bool watched; /* somebody looks at the job, and wants to see what it says as it comes */
-};
-
-/* answers_out has room for lease_count. *registered_out is false when the pool was removed. */
-bool store_heartbeat(struct store *store, const struct heartbeat *heartbeat, usec_t now,
-                     struct lease_answer *answers_out, bool *registered_out,
-                     struct error *err) MUST_CHECK;
 
 /* What somebody looks at. */
 struct watched_job {
@@ -334,36 +307,6 @@ bool store_cron_resume(struct store *store, const char *name, usec_t now,
 /* Keeps `slot` as the last one of a name that has none yet, without a job. */
 bool store_cron_mark(struct store *store, const char *name, usec_t slot, usec_t now,
                      struct error *err) MUST_CHECK;
-
-/* ---- pools ---- */
-
-struct pool {
-    const char *name;
-    const char *host;
-    int64_t pid;
-    usec_t started_at;
-    usec_t beat_at;
-    struct bytes status;
-};
-
-struct pool_list {
-    struct arena arena;
-    struct pool *items;
-    size_t count;
-};
-
-void pool_list_done(struct pool_list *list);
-
-bool store_pool_register(struct store *store, const struct pool *pool, usec_t now,
-                         struct error *err) MUST_CHECK;
-bool store_pools(struct store *store, struct pool_list *pools_out, struct error *err) MUST_CHECK;
-
-/* Its counters are kept; its jobs return when their leases end. TH_E_NOT_FOUND when unknown. */
-bool store_pool_remove(struct store *store, const char *name, struct error *err) MUST_CHECK;
-
-/* All pools that have been silent since `before`, in one pass; their names are in removed_out. */
-bool store_pool_remove_silent(struct store *store, usec_t before, struct pool_list *removed_out,
-                              struct error *err) MUST_CHECK;
 
 /* ---- sleep and wake ---- */
 

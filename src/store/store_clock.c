@@ -73,9 +73,14 @@ usec_t store_now(struct store *store)
     return timekeeper_now(store->clock, boot);
 }
 
+usec_t store_lead(const struct store *store)
+{
+    return timekeeper_lead(store->clock, clock_boot());
+}
+
 usec_t store_lease_left(struct store *store, usec_t expires_at)
 {
-    return expires_at - store_now(store) - timekeeper_lead(store->clock, clock_boot());
+    return expires_at - store_now(store) - store_lead(store);
 }
 
 usec_t store_over_at(const struct store *store, usec_t now)

@@ -85,7 +85,7 @@ static void exchange_once(struct store *store, struct job_list *jobs, size_t bat
 
     for (size_t i = 0; i < jobs->count; i++)
         finished[i] = ack_of(&jobs->items[i], now, forget);
-    if (!store_exchange(store, &list, &wanted, now, verdicts, &next, &err))
+    if (!store_exchange(store, &list, &wanted, 1, now, verdicts, &next, &err))
         bench_die("exchange", &err);
     for (size_t i = 0; i < jobs->count; i++)
         if (verdicts[i] != TH_OK)
@@ -158,7 +158,7 @@ void bench_exchange(struct store *store, const char *pool, size_t max, size_t re
             .kind = SETTLE_ACK,
             .result = results > 0 && i % results == 0 ? result : (struct bytes){0},
             .forget = true};
-    if (!store_exchange(store, &list, &wanted, store_now(store), verdicts, &next, &err))
+    if (!store_exchange(store, &list, &wanted, 1, store_now(store), verdicts, &next, &err))
         bench_die("exchange", &err);
     job_list_done(jobs);
     *jobs = next;

@@ -134,7 +134,7 @@ void scene_start_next(const struct scene *scene, int percent, const char *text)
     CLEANUP(store_close) struct store *store = open_beside(scene);
     CLEANUP(job_list_done) struct job_list jobs = {0};
     struct lease_answer answer;
-    bool registered;
+    struct pool_answer told;
     struct error err;
 
     reserve_one(store, &jobs);
@@ -150,6 +150,6 @@ void scene_start_next(const struct scene *scene, int percent, const char *text)
     const struct heartbeat heartbeat = {
         .pool = "test.1", .leases = &beat, .lease_count = 1, .lease_for = LEASE};
 
-    must(store_heartbeat(store, &heartbeat, store_now(store), &answer, &registered, &err), &err);
+    must(store_heartbeat(store, &heartbeat, 1, store_now(store), &answer, &told, &err), &err);
     ck_assert_int_eq(answer.verdict, TH_OK);
 }

@@ -36,6 +36,8 @@ Suite *list_suite(void);
 Suite *pages_suite(void);
 Suite *failures_suite(void);
 Suite *extras_suite(void);
+Suite *claims_suite(void);
+Suite *pools_suite(void);
 Suite *limits_suite(void);
 Suite *full_suite(void);
 Suite *rate_suite(void);

@@ -33,6 +33,7 @@ static suite_maker *const suites[] = {
     damage_suite,  failures_suite, doors_suite,      bring_back_suite,  list_suite,
     pages_suite,   batch_suite,    batch_told_suite, redis_batch_suite, redis_pages_suite,
     overlap_suite, extras_suite,   bulk_suite,       dead_groups_suite,
+    claims_suite,  pools_suite,
 };
 
 /* What a way in for producers has to pass: enqueue, idempotency and keys. */
@@ -45,7 +46,7 @@ static suite_maker *const lonely_lease_suites[] = {model_suite, races_suite};
 static suite_maker *const lease_suites[] = {
     reclaim_suite,  limits_suite, ack_suite,        lease_suite,   extend_suite,
     exchange_suite, retry_suite,  dead_suite,       cancel_suite,  states_suite,
-    held_suite,     batch_suite,  batch_told_suite, overlap_suite,
+    held_suite,     batch_suite,  batch_told_suite, overlap_suite, claims_suite,
 };
 
 /* What is kept of freed memory is copied by each fork. */

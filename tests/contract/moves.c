@@ -139,7 +139,7 @@ static bool beat(struct actor *actor, struct error *err)
     struct hold *beaten[HELD_MAX];
     struct heartbeat heartbeat = {
         .pool = POOL, .leases = leases, .lease_for = SECONDS(1 + actor_pick(actor, 20))};
-    bool registered;
+    struct pool_answer told;
 
     for (size_t i = 0; i < actor->held_count; i++) {
         if (!actor_by_chance(actor, one_in))
@@ -147,7 +147,7 @@ static bool beat(struct actor *actor, struct error *err)
         beaten[heartbeat.lease_count] = &actor->held[i];
         leases[heartbeat.lease_count++] = beat_for(actor, &actor->held[i]);
     }
-    if (!store_heartbeat(actor->store, &heartbeat, actor->now, answers, &registered, err))
+    if (!store_heartbeat(actor->store, &heartbeat, 1, actor->now, answers, &told, err))
         return false;
     for (size_t i = 0; i < heartbeat.lease_count; i++) {
         check_answer(actor, beaten[i], &answers[i]);

@@ -349,9 +349,9 @@ static void tell_progress(struct scene *scene, const struct claim *claim)
         .pool = POOL, .leases = &lease, .lease_count = 1, .lease_for = LEASE};
     struct lease_answer answer;
     struct error err = {0};
-    bool registered;
+    struct pool_answer told;
 
-    MUST(store_heartbeat(scene->store, &heartbeat, NOW, &answer, &registered, &err));
+    MUST(store_heartbeat(scene->store, &heartbeat, 1, NOW, &answer, &told, &err));
     ASSERT_VERDICT(answer.verdict, TH_OK);
 }
 

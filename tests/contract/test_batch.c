@@ -270,9 +270,9 @@ START_TEST(a_beat_for_one_member_extends_it_alone)
         .pool = POOL, .leases = &beat, .lease_count = 1, .lease_for = LEASE};
     struct lease_answer answer;
     struct error err = {0};
-    bool registered;
+    struct pool_answer told;
 
-    MUST(store_heartbeat(batch->scene.store, &heartbeat, NOW + 5, &answer, &registered, &err));
+    MUST(store_heartbeat(batch->scene.store, &heartbeat, 1, NOW + 5, &answer, &told, &err));
     ASSERT_VERDICT(answer.verdict, TH_OK);
     batch_assert_running(batch, MEMBERS);
     const struct job *job = scene_get(&batch->scene, &batch->ids[11], &list);
@@ -296,7 +296,7 @@ START_TEST(beats_for_all_members_extend_them_all)
     const struct heartbeat heartbeat = {
         .pool = POOL, .leases = beats, .lease_count = MEMBERS, .lease_for = LEASE};
     struct error err = {0};
-    bool registered;
+    struct pool_answer told;
 
     for (size_t i = 0; i < MEMBERS; i++)
         beats[i] = (struct lease_beat){.job = batch->ids[i],
@@ -304,7 +304,7 @@ START_TEST(beats_for_all_members_extend_them_all)
                                        .token = batch->claims[i].token,
                                        .ref = _i == 1 ? 0 : batch->claims[i].ref,
                                        .progress_percent = -1};
-    MUST(store_heartbeat(batch->scene.store, &heartbeat, NOW + 5, answers, &registered, &err));
+    MUST(store_heartbeat(batch->scene.store, &heartbeat, 1, NOW + 5, answers, &told, &err));
     for (size_t i = 0; i < MEMBERS; i++)
         ASSERT_VERDICT(answers[i].verdict, TH_OK);
     ck_assert_uint_eq(scene_reclaim(&batch->scene, NOW + LEASE), 0);
@@ -324,7 +324,7 @@ static bool beat(struct batch *batch, const struct claim *claim, usec_t now)
         .pool = POOL, .leases = &lease, .lease_count = claim ? 1 : 0, .lease_for = LEASE};
     struct lease_answer answer = {.verdict = TH_OK};
     struct error err = {0};
-    bool registered;
+    struct pool_answer told;
 
     if (claim) {
         lease.job = claim->id;
@@ -332,7 +332,7 @@ static bool beat(struct batch *batch, const struct claim *claim, usec_t now)
         lease.token = claim->token;
         lease.ref = claim->ref;
     }
-    MUST(store_heartbeat(batch->scene.store, &heartbeat, now, &answer, &registered, &err));
+    MUST(store_heartbeat(batch->scene.store, &heartbeat, 1, now, &answer, &told, &err));
     ASSERT_VERDICT(answer.verdict, TH_OK);
     return answer.cancel_requested;
 }

@@ -83,9 +83,9 @@ static struct lease_answer extend(struct scene *scene, const struct claim *claim
         .pool = POOL, .leases = &lease, .lease_count = 1, .lease_for = LEASE};
     struct lease_answer answer = {.verdict = TH_E_INTERNAL};
     struct error err = {0};
-    bool registered = false;
+    struct pool_answer told;
 
-    MUST(store_heartbeat(scene->store, &heartbeat, now, &answer, &registered, &err));
+    MUST(store_heartbeat(scene->store, &heartbeat, 1, now, &answer, &told, &err));
     return answer;
 }
 

@@ -139,7 +139,7 @@ static void beat(struct cast *cast, const struct damage *damage, usec_t now)
     struct lease_beat leases[2];
     struct lease_answer answers[2];
     struct error err = {0};
-    bool registered;
+    struct pool_answer told;
 
     for (size_t i = 0; i < COUNT_OF(leases); i++)
         leases[i] = (struct lease_beat){.job = cast->claims[i].id,
@@ -151,7 +151,7 @@ static void beat(struct cast *cast, const struct damage *damage, usec_t now)
                                         .progress_text = "half"};
     const struct heartbeat heartbeat = {
         .pool = POOL, .leases = leases, .lease_count = COUNT_OF(leases), .lease_for = LEASE};
-    WELL(store_heartbeat(cast->scene.store, &heartbeat, now, answers, &registered, &err));
+    WELL(store_heartbeat(cast->scene.store, &heartbeat, 1, now, answers, &told, &err));
 }
 
 static void settle(struct cast *cast, const struct damage *damage, const struct job *job,

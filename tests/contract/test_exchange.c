@@ -85,7 +85,7 @@ START_TEST(exchange_settles_then_reserves)
                                           claim_settlement(&claims[1], SETTLE_ACK)};
     const struct settlement_list list = {finished, 2};
     struct reservation wanted = scene_wants(&scene, MANY);
-    MUST(store_exchange(scene.store, &list, &wanted, NOW + 1, verdicts, &taken, &err));
+    MUST(store_exchange(scene.store, &list, &wanted, 1, NOW + 1, verdicts, &taken, &err));
     ASSERT_VERDICT(verdicts[0], TH_OK);
     ASSERT_VERDICT(verdicts[1], TH_OK);
 
@@ -113,7 +113,7 @@ START_TEST(exchange_reserves_also_when_no_settlement_is_accepted)
     AUTO_FREE char *before = scene_snapshot(&scene, &ids[0]);
     const struct settlement_list list = {&ack, 1};
     struct reservation wanted = scene_wants(&scene, MANY);
-    MUST(store_exchange(scene.store, &list, &wanted, NOW, &verdict, &taken, &err));
+    MUST(store_exchange(scene.store, &list, &wanted, 1, NOW, &verdict, &taken, &err));
     ASSERT_VERDICT(verdict, TH_E_LEASE_MISMATCH);
     assert_unchanged(&scene, &ids[0], before);
     ck_assert_uint_eq(taken.count, 1);
@@ -136,7 +136,7 @@ START_TEST(exchange_that_is_invalid_settles_nothing)
 
     wanted.lease_for = 0;
     MUST_FAIL(TH_E_INVALID,
-              store_exchange(scene.store, &list, &wanted, NOW, &verdict, &taken, &err));
+              store_exchange(scene.store, &list, &wanted, 1, NOW, &verdict, &taken, &err));
     assert_unchanged(&scene, &id, before);
 }
 END_TEST

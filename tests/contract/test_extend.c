@@ -32,9 +32,9 @@ static void beat(struct scene *scene, const struct lease_beat *leases, size_t co
     const struct heartbeat heartbeat = {
         .pool = POOL, .leases = leases, .lease_count = count, .lease_for = 2 * LEASE};
     struct error err = {0};
-    bool registered = false;
+    struct pool_answer told;
 
-    MUST(store_heartbeat(scene->store, &heartbeat, now, answers, &registered, &err));
+    MUST(store_heartbeat(scene->store, &heartbeat, 1, now, answers, &told, &err));
 }
 
 static struct lease_answer extend(struct scene *scene, const struct claim *claim, usec_t now)
@@ -96,9 +96,9 @@ START_TEST(extend_by_less_ends_earlier)
         .pool = POOL, .leases = &lease, .lease_count = 1, .lease_for = SECONDS(1)};
     struct lease_answer answer;
     struct error err = {0};
-    bool registered = false;
+    struct pool_answer told;
 
-    MUST(store_heartbeat(scene.store, &heartbeat, NOW, &answer, &registered, &err));
+    MUST(store_heartbeat(scene.store, &heartbeat, 1, NOW, &answer, &told, &err));
     scene_take_nothing(&scene, NOW + SECONDS(1) - 1);
     if (_i == 1)
         ck_assert_uint_eq(scene_reclaim(&scene, NOW + SECONDS(1)), 1);
@@ -179,10 +179,9 @@ START_TEST(extend_invalid_duration)
         .pool = POOL, .leases = &lease, .lease_count = 1, .lease_for = bad_durations[_i]};
     struct lease_answer answer;
     struct error err = {0};
-    bool registered = false;
+    struct pool_answer told;
 
-    MUST_FAIL(TH_E_INVALID,
-              store_heartbeat(scene.store, &heartbeat, NOW, &answer, &registered, &err));
+    MUST_FAIL(TH_E_INVALID, store_heartbeat(scene.store, &heartbeat, 1, NOW, &answer, &told, &err));
     assert_unchanged(&scene, &id, before);
 }
 END_TEST
@@ -289,10 +288,10 @@ static bool beat_says_registered(struct scene *scene, usec_t now)
         .status = {(const unsigned char *)"{\"workers\":4}", 13},
     };
     struct error err = {0};
-    bool registered = false;
+    struct pool_answer told;
 
-    MUST(store_heartbeat(scene->store, &heartbeat, now, NULL, &registered, &err));
-    return registered;
+    MUST(store_heartbeat(scene->store, &heartbeat, 1, now, NULL, &told, &err));
+    return told.is_registered;
 }
 
 START_TEST(a_beat_keeps_the_pool_alive_and_says_when_it_was_removed)

@@ -36,6 +36,7 @@ START_TEST(later_calls_fail_closed)
     struct cron_past past;
     struct queue_stats_list stats = {0};
     struct pool_list pools = {0};
+    struct pool_answer told;
     enum th_error_code verdict;
     struct store_schema schema;
     struct enqueued enqueued;
@@ -54,14 +55,16 @@ START_TEST(later_calls_fail_closed)
     MUST_FAIL(TH_E_INVALID, store_reserve(closed, &wanted, NOW, &jobs, &err));
     MUST_FAIL(TH_E_INVALID, store_held(closed, POOL, &jobs, &err));
     MUST_FAIL(TH_E_INVALID, store_settle(closed, &nothing, NOW, &verdict, &err));
-    MUST_FAIL(TH_E_INVALID, store_exchange(closed, &nothing, &wanted, NOW, &verdict, &jobs, &err));
-    MUST_FAIL(TH_E_INVALID, store_heartbeat(closed, &heartbeat, NOW, NULL, &flag, &err));
+    MUST_FAIL(TH_E_INVALID,
+              store_exchange(closed, &nothing, &wanted, 1, NOW, &verdict, &jobs, &err));
+    MUST_FAIL(TH_E_INVALID, store_heartbeat(closed, &heartbeat, 1, NOW, NULL, &told, &err));
     MUST_FAIL(TH_E_INVALID, store_promote(closed, JOB_SCHEDULED, NOW, 1, &moved, &moment, &err));
     MUST_FAIL(TH_E_INVALID, store_reclaim(closed, NOW, 1, &moved, &err));
     MUST_FAIL(TH_E_INVALID, store_prune(closed, &keep, NOW, 1, &moved, &err));
     MUST_FAIL(TH_E_INVALID, store_pool_register(closed, &pool, NOW, &err));
     MUST_FAIL(TH_E_INVALID, store_pools(closed, &pools, &err));
     MUST_FAIL(TH_E_INVALID, store_pool_remove(closed, POOL, &err));
+    MUST_FAIL(TH_E_INVALID, store_pool_want(closed, POOL, POOL_WANT_QUIET, NULL, NOW, &err));
     MUST_FAIL(TH_E_INVALID, store_pool_remove_silent(closed, NOW, &pools, &err));
     MUST_FAIL(TH_E_INVALID, store_stats(closed, &stats, &err));
     MUST_FAIL(TH_E_INVALID, store_cron_enqueue(closed, "cron", NOW, &job, NOW, &flag, &err));
@@ -263,11 +266,12 @@ START_TEST(exchange_while_the_backend_is_away_fails_and_changes_nothing)
     const struct settlement_list finished = {&ack, 1};
     struct reservation wanted = scene_wants(&scene, 1);
 
-    MUST_BE_BLOCKED(store_exchange(scene.store, &finished, &wanted, NOW, &verdict, &taken, &err));
+    MUST_BE_BLOCKED(
+        store_exchange(scene.store, &finished, &wanted, 1, NOW, &verdict, &taken, &err));
     ck_assert_uint_eq(taken.count, 0);
     companion_kill(&blocker);
     assert_queue_unchanged(&scene, before);
-    MUST(store_exchange(scene.store, &finished, &wanted, NOW, &verdict, &taken, &err));
+    MUST(store_exchange(scene.store, &finished, &wanted, 1, NOW, &verdict, &taken, &err));
     ASSERT_VERDICT(verdict, TH_OK);
     ck_assert_uint_eq(taken.count, 1);
 }

@@ -273,7 +273,7 @@ static size_t take_over(struct scene *scene, const struct claim *claim, size_t m
     struct error err = {0};
 
     scene->share.max_running = max_running;
-    MUST(store_exchange(scene->store, &finished, &wanted, NOW, &verdict, &taken, &err));
+    MUST(store_exchange(scene->store, &finished, &wanted, 1, NOW, &verdict, &taken, &err));
     ASSERT_VERDICT(verdict, TH_OK);
     return taken.count;
 }

@@ -148,11 +148,11 @@ START_TEST(list_by_state_finds_the_same_among_30000_jobs)
     AUTO_FREE struct uuid *ids = calloc(MANY, sizeof *ids);
     struct job_filter filter = {.by_state = true, .state = JOB_READY, .limit = JOB_PAGE_MAX};
     struct brought dead = bring(&scene, JOB_DEAD);
+    struct brought running = bring(&scene, JOB_RUNNING);
     size_t seen = 0;
 
     for (size_t i = 0; i < CROWD; i += MANY)
         scene_add_many(&scene, MANY, ids);
-    struct brought running = bring(&scene, JOB_RUNNING);
     do {
         CLEANUP(job_list_done) struct job_list list = {0};
         filter.after = scene_list(&scene, &filter, &list);

@@ -151,8 +151,9 @@ static bool exchange(struct runner *runner, bool wants, struct error *err)
     if (!store_held(runner->store, runner->pool, &held, err) ||
         !list_settlements(runner, &held, finished, &list.count))
         return false;
-    return wants ? store_exchange(runner->store, &list, &wanted, runner->now, verdicts, &jobs, err)
-                 : store_settle(runner->store, &list, runner->now, verdicts, err);
+    return wants
+               ? store_exchange(runner->store, &list, &wanted, 1, runner->now, verdicts, &jobs, err)
+               : store_settle(runner->store, &list, runner->now, verdicts, err);
 }
 
 static bool exchange_both(struct runner *runner, struct error *err)
@@ -172,7 +173,7 @@ static bool beat(struct runner *runner, struct error *err)
     struct lease_answer answers[HELD_MAX];
     struct heartbeat heartbeat = {
         .pool = runner->pool, .leases = leases, .lease_for = SECONDS(1 + pick(runner, 5))};
-    bool registered;
+    struct pool_answer told;
 
     if (!store_held(runner->store, runner->pool, &held, err))
         return false;
@@ -183,7 +184,7 @@ static bool beat(struct runner *runner, struct error *err)
                                 .token = held.items[i - 1].token,
                                 .ref = held.items[i - 1].ref,
                                 .progress_percent = (int)pick(runner, 50) - 25};
-    return store_heartbeat(runner->store, &heartbeat, runner->now, answers, &registered, err);
+    return store_heartbeat(runner->store, &heartbeat, 1, runner->now, answers, &told, err);
 }
 
 static bool promote(struct runner *runner, struct error *err)

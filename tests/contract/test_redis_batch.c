@@ -66,9 +66,9 @@ static enum th_error_code extend(struct troupe *troupe, const struct claim *clai
         .pool = POOL, .leases = &lease, .lease_count = 1, .lease_for = LEASE};
     struct lease_answer answer;
     struct error err = {0};
-    bool registered;
+    struct pool_answer told;
 
-    MUST(store_heartbeat(troupe->scene.store, &heartbeat, now, &answer, &registered, &err));
+    MUST(store_heartbeat(troupe->scene.store, &heartbeat, 1, now, &answer, &told, &err));
     return answer.verdict;
 }
 

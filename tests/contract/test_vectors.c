@@ -170,9 +170,9 @@ START_TEST(a_lease_is_extended_as_its_row_says)
         .pool = POOL, .leases = &lease, .lease_count = 1, .lease_for = LEASE};
     struct lease_answer answer = {.verdict = TH_E_INTERNAL};
     struct error err = {0};
-    bool registered;
+    struct pool_answer told;
 
-    MUST(store_heartbeat(scene.store, &heartbeat, now, &answer, &registered, &err));
+    MUST(store_heartbeat(scene.store, &heartbeat, 1, now, &answer, &told, &err));
     ck_assert_msg(answer.verdict == lease_vectors[_i].verdict, "%s, but it answers %s",
                   lease_vectors[_i].rule, error_code_name(answer.verdict));
 }

@@ -34,17 +34,16 @@ static bool beat(struct scene *scene, const struct claim *claim, usec_t now, boo
                                      .token = claim->token,
                                      .ref = claim->ref,
                                      .progress_percent = -1};
-    const struct heartbeat heartbeat = {.pool = POOL,
-                                        .leases = &lease,
-                                        .lease_count = 1,
-                                        .lease_for = LEASE,
-                                        .watched_out = pools_out};
+    const struct heartbeat heartbeat = {
+        .pool = POOL, .leases = &lease, .lease_count = 1, .lease_for = LEASE};
     struct lease_answer answer = {.verdict = TH_E_INTERNAL};
     struct error err = {0};
-    bool registered;
+    struct pool_answer told;
 
-    MUST(store_heartbeat(scene->store, &heartbeat, now, &answer, &registered, &err));
+    MUST(store_heartbeat(scene->store, &heartbeat, 1, now, &answer, &told, &err));
     ASSERT_VERDICT(answer.verdict, TH_OK);
+    if (pools_out)
+        *pools_out = told.is_watched;
     return answer.watched;
 }
 
@@ -115,11 +114,11 @@ START_TEST(a_wish_to_cancel_is_told_beside_it)
         .pool = POOL, .leases = &lease, .lease_count = 1, .lease_for = LEASE};
     struct lease_answer answer = {0};
     struct error err = {0};
-    bool registered;
+    struct pool_answer told;
 
     watch(&scene, &id, UNTIL, NOW);
     ASSERT_VERDICT(scene_cancel(&scene, &id, NOW), TH_OK);
-    MUST(store_heartbeat(scene.store, &heartbeat, NOW, &answer, &registered, &err));
+    MUST(store_heartbeat(scene.store, &heartbeat, 1, NOW, &answer, &told, &err));
     ck_assert(answer.watched && answer.cancel_requested);
 }
 END_TEST
@@ -199,9 +198,9 @@ START_TEST(progress_without_a_word_replaces_one_that_had_some)
     struct settlement ack = claim_settlement(&claim, SETTLE_ACK);
     struct lease_answer answer;
     struct error err = {0};
-    bool registered;
+    struct pool_answer told;
 
-    MUST(store_heartbeat(scene.store, &heartbeat, NOW, &answer, &registered, &err));
+    MUST(store_heartbeat(scene.store, &heartbeat, 1, NOW, &answer, &told, &err));
     if (_i == 1) {
         ack.has_progress = true;
         ack.progress_percent = 0;

@@ -205,7 +205,7 @@ static bool trade_once(struct actor *actor, struct error *err)
 
     give(actor, &trade);
     ask(actor, &trade, HELD_MAX - actor->held_count - trade.list.count);
-    if (!store_exchange(actor->store, &trade.list, &trade.wanted, actor->now, trade.verdicts,
+    if (!store_exchange(actor->store, &trade.list, &trade.wanted, 1, actor->now, trade.verdicts,
                         &trade.taken, err))
         return false;
     take_answer(actor, &trade);

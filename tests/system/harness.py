@@ -283,7 +283,8 @@ class Case(unittest.TestCase):
         now = int(time.time() * 1e6)
         if status is not None and not isinstance(status, bytes):
             status = json.dumps(status).encode()
-        self.sql("INSERT INTO pool VALUES (?, 'host.example', 4711, ?, ?, ?)", name,
+        self.sql("INSERT INTO pool (name, host, pid, started_at, beat_at, status)"
+                 " VALUES (?, 'host.example', 4711, ?, ?, ?)", name,
                  now - 2 * 86400 * 10**6, now - silent_for * 10**6, status)
 
     def dead_jobs(self, count, *arguments):

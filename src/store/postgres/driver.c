@@ -118,6 +118,7 @@ const struct store_driver store_postgres = {
     .pool_register = pg_pool_register,
     .pools = pg_pools,
     .pool_remove = pg_pool_remove,
+    .pool_want = pg_pool_want,
     .pool_remove_silent = pg_pool_remove_silent,
     .wait_fd = pg_wait_fd,
     .wait = pg_wait,

@@ -60,10 +60,11 @@ SELECT what, n, code, seq, id, type, encoding, priority, due, run_at, timeout, m
     headers, tags
 FROM exchange($1::bigint, $2::text[], $3::int[], $4::int[], $5::boolean[], $6::bytea[], $7::int[],
     $8::varbit[], $9::int[], $10::uuid[], $11::bigint[], $12::bytea[], $13::int[], $14::bigint[],
-    $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::int[], $20::json, $21::text,
-    $22::bytea, $23::bigint, $24::bigint, $25::int[], $26::bigint[], $27::bigint[], $28::bigint[],
-    $29::bigint[], $30::text[], $31::int[], $32::int[], $33::bigint[], $34::bigint[], $35::int[],
-    $36::boolean[], $37::boolean)
+    $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::int[], $20::json, $21::text[],
+    $22::bytea[], $23::bigint, $24::bigint[], $25::bigint[], $26::bigint, $27::bigint[], $28::text[],
+    $29::int[], $30::int[], $31::int[], $32::int[], $33::bigint[], $34::bigint[], $35::bigint[],
+    $36::bigint[], $37::int[], $38::int[], $39::bigint[], $40::bigint[], $41::int[], $42::boolean[],
+    $43::boolean)
 -- name: pool_lock
 SELECT pool_lock($1::text)
 -- name: held
@@ -76,9 +77,9 @@ FROM leases l CROSS JOIN LATERAL (SELECT * FROM job WHERE seq = l.seq OFFSET 0) 
 WHERE l.pool = $1::text
 ORDER BY l.seq
 -- name: heartbeat
-SELECT n, verdict, cancel, watched FROM heartbeat($1::text, $2::bytea, $3::bigint, $4::bigint, $5::text[],
-    $6::uuid[], $7::bigint[], $8::bytea[], $9::int[], $10::int[], $11::bytea[], $12::bytea[],
-    $13::boolean)
+SELECT n, verdict, cancel, watched, want, wanted_at FROM heartbeat($1::text[], $2::bytea[], $3::bigint,
+    $4::text[], $5::uuid[], $6::bigint[], $7::bytea[], $8::bigint[], $9::int[], $10::int[],
+    $11::bytea[], $12::bytea[], $13::boolean)
 
 -- name: watch
 SELECT watch_jobs($1::uuid[], $2::bigint, $3::bigint)
@@ -120,15 +121,21 @@ ON CONFLICT (name) DO UPDATE SET slot = excluded.slot WHERE last.slot > $3::bigi
 INSERT INTO pool (name, host, pid, started_at, beat_at, status)
 VALUES ($1::text, $2::text, $3::bigint, $4::bigint, $5::bigint, $6::bytea)
 ON CONFLICT (name) DO UPDATE SET host = excluded.host, pid = excluded.pid,
-    started_at = excluded.started_at, beat_at = excluded.beat_at, status = excluded.status
+    started_at = excluded.started_at, beat_at = excluded.beat_at, status = excluded.status,
+    want = 0, wanted_at = NULL, wanted_by = NULL
 -- name: pools
-SELECT name, host, pid, started_at, beat_at, status FROM pool ORDER BY name
+SELECT name, host, pid, started_at, beat_at, status, want, wanted_at, wanted_by FROM pool
+ORDER BY name
+-- name: pool_want
+UPDATE pool SET want = $2::int, wanted_at = $3::bigint, wanted_by = $4::text
+WHERE name = $1::text RETURNING name
 -- name: pool_remove
 DELETE FROM pool WHERE name = $1::text RETURNING name
 -- name: pools_remove_silent
 WITH silent AS (DELETE FROM pool WHERE name = ANY (ARRAY(
     SELECT name FROM pool WHERE beat_at < $1::bigint FOR UPDATE SKIP LOCKED)) RETURNING *)
-SELECT name, host, pid, started_at, beat_at, status FROM silent ORDER BY name
+SELECT name, host, pid, started_at, beat_at, status, want, wanted_at, wanted_by FROM silent
+ORDER BY name
 
 -- For people --------------------------------------------------------------------------------
 

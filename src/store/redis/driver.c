@@ -111,6 +111,7 @@ static bool read_clock(struct store *store, usec_t *now_out, struct error *err)
     .pool_register = redis_pool_register,                                                          \
     .pools = redis_pools,                                                                          \
     .pool_remove = redis_pool_remove,                                                              \
+    .pool_want = redis_pool_want,                                                                  \
     .pool_remove_silent = redis_pool_remove_silent,                                                \
     .wait_fd = redis_wait_fd,                                                                      \
     .wait = redis_wait,                                                                            \

@@ -10,6 +10,9 @@
 #define REDIS_READY_WIDTH 71 /* a member of `ready` */
 #define REDIS_READY_ID    35 /* where its id begins */
 
+/* Whoever wants jobs of certain types looks at so many in one go. */
+#define REDIS_LOOK_MOST 2000
+
 /* Neighbours in one record (scripts/parts/pages.lua), and after how many new jobs those that came
  * one by one get such records. */
 #define REDIS_PAGE      14

@@ -161,6 +161,7 @@ const struct store_driver store_sqlite = {
     .pool_register = sqlite_pool_register,
     .pools = sqlite_pools,
     .pool_remove = sqlite_pool_remove,
+    .pool_want = sqlite_pool_want,
     .pool_remove_silent = sqlite_pool_remove_silent,
     .wait_fd = sqlite_wait_fd,
     .wait = sqlite_wait,

@@ -271,6 +271,7 @@ RETURNING cancel_requested_at
 UPDATE lease SET traces = 1 WHERE seq = ?
 -- name: pool_beat
 UPDATE pool SET beat_at = ?2, status = coalesce(?3, status) WHERE name = ?1
+RETURNING want, wanted_at
 
 -- name: watched
 SELECT seq FROM watch WHERE until > ?
@@ -336,11 +337,16 @@ ON CONFLICT (name) DO UPDATE SET slot = excluded.slot WHERE slot > ?
 -- name: pool_put
 INSERT INTO pool (name, host, pid, started_at, beat_at, status) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET host = excluded.host, pid = excluded.pid,
-    started_at = excluded.started_at, beat_at = excluded.beat_at, status = excluded.status
+    started_at = excluded.started_at, beat_at = excluded.beat_at, status = excluded.status,
+    want = 0, wanted_at = NULL, wanted_by = NULL
 -- name: pools
-SELECT name, host, pid, started_at, beat_at, status FROM pool ORDER BY name
+SELECT name, host, pid, started_at, beat_at, status, want, wanted_at, wanted_by FROM pool
+ORDER BY name
 -- name: pools_silent
-SELECT name, host, pid, started_at, beat_at, status FROM pool WHERE beat_at < ? ORDER BY name
+SELECT name, host, pid, started_at, beat_at, status, want, wanted_at, wanted_by FROM pool
+WHERE beat_at < ? ORDER BY name
+-- name: pool_want
+UPDATE pool SET want = ?, wanted_at = ?, wanted_by = ? WHERE name = ?
 -- name: pool_remove
 DELETE FROM pool WHERE name = ?
 -- name: pools_remove_silent

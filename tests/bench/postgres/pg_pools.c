@@ -60,7 +60,7 @@ static void beat(struct member *member, usec_t now)
                                   .leases = beats,
                                   .lease_count = member->jobs.count,
                                   .lease_for = BENCH_LEASE};
-    bool is_registered;
+    struct pool_answer told;
     struct error err;
 
     for (size_t i = 0; i < member->jobs.count; i++) {
@@ -71,7 +71,7 @@ static void beat(struct member *member, usec_t now)
                                        .ref = job->ref,
                                        .progress_percent = -1};
     }
-    if (!store_heartbeat(member->services, &heartbeat, now, answers, &is_registered, &err))
+    if (!store_heartbeat(member->services, &heartbeat, 1, now, answers, &told, &err))
         bench_die("heartbeat", &err);
     free(beats);
     free(answers);

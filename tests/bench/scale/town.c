@@ -126,8 +126,8 @@ void town_exchange(struct town *town, struct job_list *jobs, const struct queue_
 
     for (size_t i = 0; i < jobs->count; i++)
         items[i] = town_settlement(&jobs->items[i], SETTLE_ACK, now);
-    town_must(store_exchange(town->store, &list, &wanted, now, verdicts, &next, &err), "exchange",
-              &err);
+    town_must(store_exchange(town->store, &list, &wanted, 1, now, verdicts, &next, &err),
+              "exchange", &err);
     must_be_ok(verdicts, jobs->count, "exchange");
     job_list_done(jobs);
     *jobs = next;

@@ -28,7 +28,7 @@ static usec_t run_heartbeat(struct town *town, int count)
                                   .lease_count = (size_t)count,
                                   .lease_for = USEC_PER_DAY};
     struct error err;
-    bool registered;
+    struct pool_answer told;
 
     for (int i = 0; i < count; i++) {
         const struct job *job = &town->held.items[i];
@@ -41,9 +41,9 @@ static usec_t run_heartbeat(struct town *town, int count)
                                        .progress_percent = -1};
     }
     const usec_t start = clock_boot();
-    town_must(store_heartbeat(town->store, &heartbeat, store_now(town->store), answers, &registered,
-                              &err),
-              "heartbeat", &err);
+    town_must(
+        store_heartbeat(town->store, &heartbeat, 1, store_now(town->store), answers, &told, &err),
+        "heartbeat", &err);
     const usec_t took = clock_boot() - start;
     for (int i = 0; i < count; i++)
         must_move(TH_OK, answers[i].verdict, "heartbeat");

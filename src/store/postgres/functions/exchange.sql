@@ -1,6 +1,6 @@
 -- Settle, then reserve: all that a dispatcher does under load.
 --
---     exchange()  exchange_lock()                             the pool, the queues
+--     exchange()  exchange_lock()                             the pools, the queues
 --                 settle_acks()       settle_batch()          what most are
 --                                     settle_plain()          of leases in no batch
 --                 settle_others()     settle_many(), settle_one()
@@ -44,15 +44,15 @@ END $$;
 -- The pool's heartbeat is about the same leases, so the pool comes first. Who only settles does not
 -- say which one it is, but has one of its jobs. A queue with limits is ours alone, and so is one whose
 -- leases ran out.
-CREATE FUNCTION exchange_lock(pool_ text, queues text[], over_ bigint, some_ref bigint,
+CREATE FUNCTION exchange_lock(pools text[], queues text[], over_ bigint, some_ref bigint,
     some_batch bytea, some_queue int, shares int[], runnings bigint[], rate_counts bigint[],
     OUT queue_ids int[], OUT alone boolean[])
 LANGUAGE plpgsql AS $$
 DECLARE
     found_ record;
 BEGIN
-    IF pool_ IS NOT NULL THEN
-        PERFORM pool_lock(pool_);
+    IF pools IS NOT NULL THEN
+        PERFORM pools_lock(pools);
     ELSIF some_ref IS NOT NULL THEN
         PERFORM pool_lock(coalesce(
             (SELECT pool FROM batch WHERE queue_id = q.queue_id AND batch = some_batch),
@@ -216,6 +216,16 @@ BEGIN
     END LOOP;
 END $$;
 
+-- ---- what is given ----
+
+-- How long the shortest lease is of these places, when each is as long as its job may run.
+CREATE FUNCTION shortest_run(places tid[], default_ bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN (SELECT min(coalesce(nullif(j.timeout, 0), default_))
+        FROM ready r CROSS JOIN LATERAL (SELECT timeout FROM job WHERE seq = r.seq OFFSET 0) j
+        WHERE r.ctid = ANY (places));
+END $$;
+
 -- ---- the end ----
 
 -- Rows of queue: at the end, and all that change in one order, because others may do the same. Answers
@@ -253,9 +263,12 @@ CREATE FUNCTION exchange(now_ bigint, queues text[],
     systems bigint[], rss bigint[], exits int[],
     -- other settlements: settlement_spec
     items json,
-    -- what is wanted: of each share its queue, by its number in queues, and its limits
-    pool_ text, batch_ bytea, batch_min bigint, lease_for bigint, shares int[], maxes bigint[], runnings bigint[],
-    rate_counts bigint[], rate_periods bigint[], types_ text[],
+    -- what is wanted: of each reservation its pool, batch token, lease (0: as long as the job may run, and
+    -- lead, or lease_defaults of one that may for ever), how many in all, which of types_; batch_min for all
+    pools text[], batches bytea[], batch_min bigint, leases bigint[], lease_defaults bigint[], lead bigint,
+    totals bigint[], types_ text[], type_firsts int[], type_lasts int[],
+    -- of each share its reservation, its queue, by its number in queues, and its limits
+    owners int[], shares int[], maxes bigint[], runnings bigint[], rate_counts bigint[], rate_periods bigint[],
     -- from where on to look for it: pick_share()
     segment_shares int[], segment_priorities int[], segment_dues bigint[], segment_seqs bigint[],
     segment_ends int[], looks boolean[],
@@ -271,7 +284,15 @@ DECLARE
     expiries int[] := '{}';
     specs settlement_spec[] := '{}';
     refused bigint;
-    number int := 0;
+    owner int; -- the reservation, and what it says
+    pool_ text;
+    batch_ bytea;
+    lease_ bigint;
+    left_ bigint; -- of its total; NULL: it has none
+    wanted_types text[];
+    number int; -- of its next lease
+    ends_at bigint;
+    soonest bigint; -- end of all leases
     q queue;
     limits allowance;
     locked record;
@@ -282,7 +303,7 @@ DECLARE
     leased_ bigint;
     came_back boolean;
 BEGIN
-    locked := exchange_lock(pool_, queues, over_, refs[1], group_batches[1], group_queues[1], shares,
+    locked := exchange_lock(pools, queues, over_, refs[1], group_batches[1], group_queues[1], shares,
         runnings, rate_counts);
     queue_ids := locked.queue_ids;
     alone := locked.alone;
@@ -304,23 +325,33 @@ BEGIN
     END IF;
 
     IF cardinality(shares) > 0 THEN
-        PERFORM take_turn(pool_);
+        PERFORM take_turn(pools[1]);
         reclaimed := reclaim_shares(queue_ids, alone, shares, maxes, over_);
         vacated := vacated || reclaimed;
     END IF;
     FOR i IN 1..coalesce(cardinality(shares), 0) LOOP
-        CONTINUE WHEN queue_ids[shares[i]] IS NULL OR maxes[i] = 0;
+        IF owner IS DISTINCT FROM owners[i] THEN
+            owner := owners[i];
+            pool_ := pools[owner];
+            batch_ := batches[owner];
+            lease_ := leases[owner];
+            left_ := totals[owner];
+            wanted_types := CASE WHEN type_firsts[owner] > 0
+                THEN types_[type_firsts[owner]:type_lasts[owner]] END;
+            number := 0;
+        END IF;
+        CONTINUE WHEN queue_ids[shares[i]] IS NULL OR maxes[i] = 0 OR left_ = 0;
         SELECT * INTO q FROM queue WHERE queue_id = queue_ids[shares[i]];
         CONTINUE WHEN q.paused_at IS NOT NULL;
         limits := NULL;
-        limits.most := maxes[i];
+        limits.most := least(maxes[i], left_);
         IF runnings[i] > 0 OR rate_counts[i] > 0 THEN
-            limits := share_allowance(q, maxes[i], runnings[i], rate_counts[i], rate_periods[i], now_);
+            limits := share_allowance(q, limits.most, runnings[i], rate_counts[i], rate_periods[i], now_);
         END IF;
 
         taken := 0;
         IF limits.most > 0 THEN
-            share := pick_share(q.queue_id, i, limits.most, types_, looks[i],
+            share := pick_share(q.queue_id, i, limits.most, wanted_types, looks[i],
                 NOT (has_rung() OR q.queue_id = ANY (reclaimed)), segment_shares,
                 segment_priorities, segment_dues, segment_seqs, segment_ends);
             got := share.all_;
@@ -330,10 +361,16 @@ BEGIN
             END IF;
         END IF;
         leased_ := 0;
+        left_ := left_ - taken;
+        IF taken > 0 THEN
+            ends_at := now_ + CASE WHEN lease_ > 0 THEN lease_
+                ELSE lead + shortest_run(got.traced || got.plain, lease_defaults[owner]) END;
+            soonest := least(soonest, ends_at);
+        END IF;
         -- What was picked moves from `ready` to a batch, or to `lease`, each with a token of its own; the
         -- client puts the jobs in order. Each is looked up by its key, whatever the statistics say.
-        IF taken > 0 AND coalesce(cardinality(got.plain), 0) >= batch_min
-            AND batch_add(q.queue_id, batch_, number, got.seqs, pool_, now_, lease_for)
+        IF taken > 0 AND coalesce(cardinality(got.plain), 0) >= batch_min AND lease_ > 0
+            AND batch_add(q.queue_id, batch_, number, got.seqs, pool_, now_, lease_)
         THEN
             DELETE FROM ready r WHERE r.ctid = ANY (got.plain);
             RETURN QUERY
@@ -364,7 +401,9 @@ BEGIN
                 FROM gone g CROSS JOIN LATERAL (SELECT * FROM job WHERE seq = g.seq OFFSET 0) j
             ), leased AS (
                 INSERT INTO lease (queue_id, seq, execution, token, expires_at, pool, started_at, traces)
-                SELECT q.queue_id, m.seq, m.executions + 1, batch_ || int4send(m.nth), now_ + lease_for,
+                SELECT q.queue_id, m.seq, m.executions + 1, batch_ || int4send(m.nth),
+                    now_ + CASE WHEN lease_ > 0 THEN lease_
+                        ELSE lead + coalesce(nullif(m.timeout, 0), lease_defaults[owner]) END,
                     pool_, now_, m.traces
                 FROM numbered m
             )
@@ -378,7 +417,7 @@ BEGIN
         END IF;
         IF taken > 0 THEN
             INSERT INTO counted (queue_id, ready, running) VALUES (q.queue_id, -taken, leased_);
-            IF q.next_expiry IS NULL OR q.next_expiry > now_ + lease_for THEN
+            IF q.next_expiry IS NULL OR q.next_expiry > ends_at THEN
                 expiries := expiries || q.queue_id;
             END IF;
         END IF;
@@ -392,7 +431,7 @@ BEGIN
         END IF;
     END LOOP;
 
-    came_back := exchange_end(vacated, full_, expiries, now_ + lease_for);
+    came_back := exchange_end(vacated, full_, expiries, soonest);
     IF has_rung() THEN
         RETURN NEXT exchanged_row(:ROW_BELL, 0, came_back::int, NULL);
     END IF;

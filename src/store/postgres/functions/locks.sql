@@ -1,7 +1,7 @@
 -- Locks are taken in one order by everybody, and what stands in one line in the order of the numbers or
 -- names in brackets:
 --
---     1  the pool             advisory   exchange, settle, heartbeat, held
+--     1  pools                advisory   exchange, settle, heartbeat, held (number)
 --     2  new rows of queue    unique     exchange, prune, set_paused (name)
 --     3  queues               advisory   exchange, heartbeat, reclaim (number)
 --     4  a turn to pick       advisory   exchange
@@ -12,7 +12,7 @@
 --     8  the jobs themselves, detail, run: only by who has 7
 --     9  rows of queue        row        at the end (number); before, only by who has 3 alone
 --
--- pool and cron have one row for each call, which comes after 4. Rows of tally (number) are for who adds up
+-- cron has one row for each call, which comes after 4, and so do rows of pool (name). Rows of tally (number) are for who adds up
 -- counts, and holds nothing then that anybody waits for.
 --
 -- A pool waits for 1 to 4 and 9, which only pools hold, and people for a moment. What producers hold
@@ -49,6 +49,16 @@ BEGIN
     -- Mostly nobody else has it, and an expression costs less than a statement.
     IF NOT pg_try_advisory_xact_lock(class, hashtext(pool_)) THEN
         PERFORM pg_advisory_xact_lock(class, hashtext(pool_));
+    END IF;
+END $$;
+
+CREATE FUNCTION pools_lock(pools text[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF cardinality(pools) > 1 THEN
+        PERFORM pool_lock(u.name) FROM (SELECT DISTINCT ON (hashtext(p)) p AS name
+            FROM unnest(pools) p ORDER BY hashtext(p)) u;
+    ELSE
+        PERFORM pool_lock(pools[1]);
     END IF;
 END $$;
 

@@ -124,11 +124,15 @@ BEGIN
             array_agg(p.seq) FILTER (WHERE NOT p.traces),
             array_agg(p.place) FILTER (WHERE p.traces), bool_or(p.keyed)
         INTO found_ FROM (
-            SELECT r.ctid AS place, r.seq, r.traces, r.keyed FROM ready r
-            WHERE r.queue_id = queue_id_ AND r.priority <= to_priority
-                AND (r.priority, r.due, r.seq) > (from_priority, from_due, from_seq)
-                AND (SELECT j.type FROM job j WHERE j.seq = r.seq) = ANY (types_)
-            ORDER BY r.priority, r.due, r.seq LIMIT max_ FOR UPDATE SKIP LOCKED) p;
+            SELECT r.place, r.seq, r.traces, r.keyed
+            FROM (SELECT f.ctid AS place, f.priority, f.due, f.seq, f.traces, f.keyed FROM ready f
+                    WHERE f.queue_id = queue_id_ AND f.priority <= to_priority
+                        AND (f.priority, f.due, f.seq) > (from_priority, from_due, from_seq)
+                    ORDER BY f.priority, f.due, f.seq LIMIT :JOB_LOOK_MAX) r
+                CROSS JOIN LATERAL (SELECT FROM ready l WHERE l.ctid = r.place
+                    AND (SELECT j.type FROM job j WHERE j.seq = r.seq) = ANY (types_)
+                    FOR UPDATE SKIP LOCKED) l
+            ORDER BY r.priority, r.due, r.seq LIMIT max_) p;
     END IF;
     IF NOT found_.keyed THEN
         RETURN found_;

@@ -24,7 +24,7 @@
 
 #include "postgres_statements.h"
 
-#define STATEMENT_PARAMETERS 40
+#define STATEMENT_PARAMETERS 44
 
 struct pg_answer;
 

@@ -26,8 +26,7 @@
 struct exchange {
     struct postgres *postgres;
     const struct settlement_list *finished;
-    const struct reservation *wanted; /* NULL: nothing */
-    usec_t now;
+    struct pg_wanted wanted;
     enum th_error_code *verdicts;
     struct job_list *jobs;
     size_t first; /* of this call in the list, which may have had jobs before */
@@ -70,14 +69,15 @@ static bool write_items(struct exchange *exchange, struct error *err)
 static bool name_queues(struct exchange *exchange, struct error *err)
 {
     const struct settlement_list *finished = exchange->finished;
-    const struct reservation *wanted = exchange->wanted;
+    const struct pg_wanted *wanted = &exchange->wanted;
 
     for (size_t i = 0; i < finished->count; i++)
         if (pg_queue_names_add(&exchange->queues, finished->items[i].queue) == 0)
             return error_no_memory(err);
-    for (size_t i = 0; wanted && i < wanted->queue_count; i++)
-        if (pg_queue_names_add(&exchange->queues, wanted->queues[i].queue) == 0)
-            return error_no_memory(err);
+    for (size_t i = 0; i < wanted->count; i++)
+        for (size_t k = 0; k < wanted->items[i].queue_count; k++)
+            if (pg_queue_names_add(&exchange->queues, wanted->items[i].queues[k].queue) == 0)
+                return error_no_memory(err);
     return true;
 }
 
@@ -87,7 +87,7 @@ static bool bind_settlements(struct exchange *exchange, struct pg_statement *cal
     /* Whoever has results was not idle: what has come since the bell is to be had in its order. */
     if (exchange->finished->count > 0)
         pg_scan_starts_pay(&exchange->postgres->scan_starts);
-    pg_statement_int(call, exchange->now);
+    pg_statement_int(call, exchange->wanted.now);
     if (!name_queues(exchange, err))
         return false;
     pg_queue_names_bind(&exchange->queues, call);
@@ -99,29 +99,43 @@ static bool bind_settlements(struct exchange *exchange, struct pg_statement *cal
 
 /* ---- the answer ---- */
 
-static bool read_job(struct exchange *exchange, struct pg_answer *answer, const char *pool,
-                     struct error *err)
+/* Jobs of one reservation and queue come together, and share the names. */
+static void name_share(struct exchange *exchange, const struct pg_wanted_share *from,
+                       struct job *job)
 {
-    const struct reservation *wanted = exchange->wanted;
-    struct job *job = job_list_add(exchange->jobs);
     struct arena *arena = &exchange->jobs->arena;
-    struct columns columns = pg_columns_of(answer, arena);
+    const bool is_first = exchange->jobs->count - exchange->first == 1;
+
+    job->reservation = (uint32_t)from->reservation;
+    job->pool = !is_first && job[-1].reservation == job->reservation
+                    ? job[-1].pool
+                    : arena_text(arena, exchange->wanted.items[from->reservation].pool);
+    job->queue = !is_first && strcmp(job[-1].queue, from->share->queue) == 0
+                     ? job[-1].queue
+                     : arena_text(arena, from->share->queue);
+}
+
+static bool read_job(struct exchange *exchange, struct pg_answer *answer, struct error *err)
+{
+    const struct pg_wanted *wanted = &exchange->wanted;
+    struct job *job = job_list_add(exchange->jobs);
+    struct columns columns = pg_columns_of(answer, &exchange->jobs->arena);
 
     if (!job)
         return error_no_memory(err);
-    job->token = lease_token_make(&wanted->batch, (uint32_t)pg_answer_int(answer));
-    const char *queue = wanted->queues[pg_answer_int(answer) - 1].queue;
+    const uint32_t number = (uint32_t)pg_answer_int(answer);
+    const struct pg_wanted_share from = pg_wanted_share(wanted, (size_t)pg_answer_int(answer));
+    const struct reservation *reservation = &wanted->items[from.reservation];
     (void)columns_reserved(&columns, job);
     columns_extras(&columns, job);
+    name_share(exchange, &from, job);
+    job->token = lease_token_make(&reservation->batch, number);
     job->state = JOB_RUNNING;
     job->executions++;
-    /* Jobs of one queue come together, and share its name. */
-    job->queue = exchange->jobs->count - exchange->first > 1 && strcmp(job[-1].queue, queue) == 0
-                     ? job[-1].queue
-                     : arena_text(arena, queue);
-    job->pool = pool;
-    job->expires_at = exchange->now + wanted->lease_for;
-    job->started_at = exchange->now;
+    job->expires_at =
+        wanted->now + wanted->lead +
+        lease_length(reservation->lease_for, job->timeout, reservation->lease_default);
+    job->started_at = wanted->now;
     return true;
 }
 
@@ -134,27 +148,29 @@ static void skip_to_due(struct pg_answer *answer)
 
 static void read_limit(const struct exchange *exchange, struct pg_answer *answer)
 {
-    size_t share = (size_t)pg_answer_int(answer) - 1;
+    const struct pg_wanted_share from =
+        pg_wanted_share(&exchange->wanted, (size_t)pg_answer_int(answer));
     struct share_limit limit = {.is_full = pg_answer_int(answer) != 0};
 
     skip_to_due(answer);
     limit.limited_until = pg_answer_int(answer);
-    if (exchange->wanted->limits_out)
-        exchange->wanted->limits_out[share] = limit;
+    if (from.limit)
+        *from.limit = limit;
 }
 
 static bool read_looked(const struct exchange *exchange, struct pg_answer *answer,
                         struct error *err)
 {
-    const struct queue_share *share = &exchange->wanted->queues[pg_answer_int(answer) - 1];
+    const struct pg_wanted_share from =
+        pg_wanted_share(&exchange->wanted, (size_t)pg_answer_int(answer));
     const bool found_all = pg_answer_int(answer) != 0;
     struct pg_scan_start *start =
-        pg_scan_starts_find(&exchange->postgres->scan_starts, share->queue);
+        pg_scan_starts_find(&exchange->postgres->scan_starts, from.share->queue);
 
     if (!start)
         return error_no_memory(err);
     skip_to_due(answer);
-    pg_scan_start_looked(start, exchange->now, pg_answer_int(answer), found_all);
+    pg_scan_start_looked(start, exchange->wanted.now, pg_answer_int(answer), found_all);
     return true;
 }
 
@@ -165,18 +181,17 @@ static void read_verdict(const struct exchange *exchange, struct pg_answer *answ
     exchange->verdicts[n] = (enum th_error_code)pg_answer_int(answer);
 }
 
-static bool read_row(struct exchange *exchange, struct pg_answer *answer, const char *pool,
-                     struct error *err)
+static bool read_row(struct exchange *exchange, struct pg_answer *answer, struct error *err)
 {
     enum pg_row kind = (enum pg_row)pg_answer_int(answer);
 
-    assert(exchange->wanted || kind == ROW_VERDICT || kind == ROW_BELL);
+    assert(exchange->wanted.count > 0 || kind == ROW_VERDICT || kind == ROW_BELL);
     switch (kind) {
     case ROW_VERDICT:
         read_verdict(exchange, answer);
         return true;
     case ROW_JOB:
-        return read_job(exchange, answer, pool, err);
+        return read_job(exchange, answer, err);
     case ROW_LIMIT:
         read_limit(exchange, answer);
         return true;
@@ -212,7 +227,8 @@ static void sort_shares(struct exchange *exchange)
     size_t from = exchange->first;
 
     for (size_t i = from + 1; i <= exchange->jobs->count; i++) {
-        if (i < exchange->jobs->count && jobs[i].queue == jobs[from].queue)
+        if (i < exchange->jobs->count && jobs[i].queue == jobs[from].queue &&
+            jobs[i].reservation == jobs[from].reservation)
             continue;
         qsort(jobs + from, i - from, sizeof *jobs, compare_places);
         from = i;
@@ -232,27 +248,32 @@ static bool note_scan_starts(struct exchange *exchange, struct error *err)
     return true;
 }
 
+static void clear_limits(const struct pg_wanted *wanted)
+{
+    for (size_t i = 0; i < wanted->count; i++) {
+        const struct reservation *item = &wanted->items[i];
+
+        for (size_t k = 0; item->limits_out && k < item->queue_count; k++)
+            item->limits_out[k] = (struct share_limit){0};
+    }
+}
+
 static bool read_answer(struct exchange *exchange, struct pg_answer *answer, struct error *err)
 {
-    const struct reservation *wanted = exchange->wanted;
-    const char *pool = NULL;
+    const bool has_types = pg_wanted_has_types(&exchange->wanted);
 
-    if (wanted) {
-        pool = arena_text(&exchange->jobs->arena, wanted->pool);
-        for (size_t i = 0; wanted->limits_out && i < wanted->queue_count; i++)
-            wanted->limits_out[i] = (struct share_limit){0};
-    }
+    clear_limits(&exchange->wanted);
     while (pg_answer_next(answer))
-        if (!read_row(exchange, answer, pool, err))
+        if (!read_row(exchange, answer, err))
             return false;
     if (pg_scan_starts_pay(&exchange->postgres->scan_starts))
         pg_bell_rings(exchange->postgres);
-    if (exchange->came_back || (wanted && wanted->types))
+    if (exchange->came_back || has_types)
         pg_scan_starts_forget(&exchange->postgres->scan_starts);
-    if (!wanted)
+    if (exchange->wanted.count == 0)
         return true;
     sort_shares(exchange);
-    if (!exchange->came_back && !wanted->types && !note_scan_starts(exchange, err))
+    if (!exchange->came_back && !has_types && !note_scan_starts(exchange, err))
         return false;
     return !exchange->jobs->arena.failed || error_no_memory(err);
 }
@@ -261,17 +282,16 @@ static bool read_answer(struct exchange *exchange, struct pg_answer *answer, str
 
 static struct exchange exchange_of(struct postgres *postgres,
                                    const struct settlement_list *finished,
-                                   const struct reservation *wanted, usec_t now,
-                                   enum th_error_code *verdicts, struct job_list *jobs)
+                                   const struct reservation *wanted, size_t wanted_count,
+                                   usec_t now, enum th_error_code *verdicts, struct job_list *jobs)
 {
     return (struct exchange){
         .postgres = postgres,
         .finished = finished,
-        .wanted = wanted,
-        .now = now,
+        .wanted = {wanted, wanted_count, now, store_lead(&postgres->base)},
         .verdicts = verdicts,
         .jobs = jobs,
-        .first = wanted ? jobs->count : 0,
+        .first = wanted_count > 0 ? jobs->count : 0,
         .items = BUFFER(PG_SPEC_MAX),
     };
 }
@@ -283,8 +303,7 @@ static bool bind(struct exchange *exchange, bool together, struct pg_statement *
     call->writes = true;
     if ((together && !pg_plain_acks_take(&exchange->plain, exchange->finished, err)) ||
         !write_items(exchange, err) || !bind_settlements(exchange, call, err) ||
-        !pg_wanted_bind(exchange->postgres, exchange->wanted, exchange->now, &exchange->queues,
-                        call, err))
+        !pg_wanted_bind(exchange->postgres, &exchange->wanted, &exchange->queues, call, err))
         return false;
     pg_statement_bool(call, exchange->postgres->base.is_clocked);
     return true;
@@ -296,9 +315,9 @@ static bool conclude(struct exchange *exchange, bool done)
     if (!done) /* it may have been done all the same */
         pg_scan_starts_forget(&exchange->postgres->scan_starts);
     /* Whoever tries again with the same list must not find jobs in it that were never leased. */
-    if (!done && exchange->wanted)
+    if (!done && exchange->wanted.count > 0)
         exchange->jobs->count = exchange->first;
-    if (done && exchange->wanted && exchange->jobs->count > exchange->first)
+    if (done && exchange->wanted.count > 0 && exchange->jobs->count > exchange->first)
         pg_bell_found(&exchange->postgres->bell);
     if (done && exchange->rings)
         pg_bell_ring(exchange->postgres);
@@ -324,11 +343,11 @@ static bool takes_the_long_way(const struct error *err)
 }
 
 bool pg_exchange(struct store *store, const struct settlement_list *finished,
-                 const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
-                 struct job_list *jobs_out, struct error *err)
+                 const struct reservation *wanted, size_t wanted_count, usec_t now,
+                 enum th_error_code *verdicts_out, struct job_list *jobs_out, struct error *err)
 {
     const struct exchange exchange =
-        exchange_of(pg_of(store), finished, wanted, now, verdicts_out, jobs_out);
+        exchange_of(pg_of(store), finished, wanted, wanted_count, now, verdicts_out, jobs_out);
 
     return settle_and_reserve(exchange, true, err) ||
            (takes_the_long_way(err) && settle_and_reserve(exchange, false, err));
@@ -373,7 +392,7 @@ bool pg_exchange_begin(struct store *store, const struct settlement_list *finish
     begun->finished = *finished;
     if (wanted)
         begun->wanted = *wanted;
-    begun->exchange = exchange_of(postgres, &begun->finished, wanted ? &begun->wanted : NULL, now,
+    begun->exchange = exchange_of(postgres, &begun->finished, &begun->wanted, wanted ? 1 : 0, now,
                                   verdicts_out, jobs_out);
     begun->call = pg_statement_start(postgres, SQL_EXCHANGE);
     if (bind(&begun->exchange, true, &begun->call, err) && pg_statement_send(&begun->call, err)) {
@@ -389,10 +408,10 @@ static bool end(struct pg_begun *begun, struct error *err)
 {
     struct exchange *exchange = &begun->exchange;
     /* The one before may have filled the same list. */
-    exchange->first = exchange->wanted ? exchange->jobs->count : 0;
-    const struct exchange again =
-        exchange_of(exchange->postgres, exchange->finished, exchange->wanted, exchange->now,
-                    exchange->verdicts, exchange->jobs);
+    exchange->first = exchange->wanted.count > 0 ? exchange->jobs->count : 0;
+    const struct exchange again = exchange_of(
+        exchange->postgres, exchange->finished, exchange->wanted.items, exchange->wanted.count,
+        exchange->wanted.now, exchange->verdicts, exchange->jobs);
     CLEANUP(pg_answer_done) struct pg_answer answer = {0};
 
     return conclude(exchange, pg_statement_receive(&begun->call, &answer, err) &&

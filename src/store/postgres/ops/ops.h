@@ -17,8 +17,8 @@ bool pg_enqueue(struct store *store, struct enqueue_group *const *groups, size_t
 
 /* exchange.c */
 bool pg_exchange(struct store *store, const struct settlement_list *finished,
-                 const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
-                 struct job_list *jobs_out, struct error *err);
+                 const struct reservation *wanted, size_t wanted_count, usec_t now,
+                 enum th_error_code *verdicts_out, struct job_list *jobs_out, struct error *err);
 
 bool pg_exchange_begin(struct store *store, const struct settlement_list *finished,
                        const struct reservation *wanted, usec_t now,
@@ -32,8 +32,9 @@ void pg_exchanges_forget(struct postgres *postgres); /* those that are out */
 bool pg_held(struct store *store, const char *pool, struct job_list *jobs_out, struct error *err);
 
 /* heartbeat.c */
-bool pg_heartbeat(struct store *store, const struct heartbeat *heartbeat, usec_t now,
-                  struct lease_answer *answers_out, bool *registered_out, struct error *err);
+bool pg_heartbeat(struct store *store, const struct heartbeat *heartbeats, size_t count, usec_t now,
+                  struct lease_answer *answers_out, struct pool_answer *pools_out,
+                  struct error *err);
 
 /* watch.c */
 bool pg_watch(struct store *store, const struct watch *watch, usec_t until, usec_t now,
@@ -73,6 +74,8 @@ bool pg_cron_mark(struct store *store, const char *name, usec_t slot, usec_t now
 bool pg_pool_register(struct store *store, const struct pool *pool, usec_t now, struct error *err);
 bool pg_pools(struct store *store, struct pool_list *pools_out, struct error *err);
 bool pg_pool_remove(struct store *store, const char *name, struct error *err);
+bool pg_pool_want(struct store *store, const char *name, enum pool_want want, const char *by,
+                  usec_t now, struct error *err);
 bool pg_pool_remove_silent(struct store *store, usec_t before, struct pool_list *removed_out,
                            struct error *err);
 

@@ -2,6 +2,7 @@
  * pools.c - the pools that work on this schema.
  */
 #include "base/cleanup.h"
+#include "store/checks.h"
 #include "store/postgres/codec/columns.h"
 #include "store/postgres/net/statement.h"
 #include "store/postgres/ops/ops.h"
@@ -53,7 +54,24 @@ bool pg_pool_remove(struct store *store, const char *name, struct error *err)
     pg_statement_text(&call, name);
     if (!pg_statement_run(&call, &answer, err))
         return false;
-    return pg_answer_next(&answer) || error_set(err, TH_E_NOT_FOUND, "no pool '%s'", name);
+    return pg_answer_next(&answer) || checks_no_pool(name, err);
+}
+
+bool pg_pool_want(struct store *store, const char *name, enum pool_want want, const char *by,
+                  usec_t now, struct error *err)
+{
+    CLEANUP(pg_statement_done)
+    struct pg_statement call = pg_statement_start(pg_of(store), SQL_POOL_WANT);
+    CLEANUP(pg_answer_done) struct pg_answer answer = {0};
+
+    call.writes = true;
+    pg_statement_text(&call, name);
+    pg_statement_int4(&call, want);
+    pg_statement_int(&call, now);
+    pg_statement_text(&call, by);
+    if (!pg_statement_run(&call, &answer, err))
+        return false;
+    return pg_answer_next(&answer) || checks_no_pool(name, err);
 }
 
 bool pg_pool_remove_silent(struct store *store, usec_t before, struct pool_list *removed_out,

@@ -6,14 +6,15 @@
 #include "base/cleanup.h"
 
 #include <limits.h>
+#include <stdlib.h>
 
-#define WANTED_PARAMETERS 16
+#define WANTED_PARAMETERS 22
 
 struct asking {
     struct postgres *postgres;
-    const struct reservation *wanted;
-    usec_t now;
+    const struct pg_wanted *wanted;
     struct pg_queue_names *queues;
+    size_t share_count; /* of all */
 };
 
 static int64_t at_most(size_t count)
@@ -21,42 +22,126 @@ static int64_t at_most(size_t count)
     return count > INT64_MAX ? INT64_MAX : (int64_t)count;
 }
 
-static bool bind_shares(struct asking *asking, struct pg_statement *call, struct error *err)
+struct pg_wanted_share pg_wanted_share(const struct pg_wanted *wanted, size_t number)
 {
-    const struct queue_share *shares = asking->wanted->queues;
-    const size_t count = asking->wanted->queue_count;
+    const struct reservation *item = wanted->items;
+    size_t at = number - 1;
+
+    while (at >= item->queue_count) {
+        at -= item->queue_count;
+        item++;
+    }
+    return (struct pg_wanted_share){
+        .reservation = (size_t)(item - wanted->items),
+        .share = &item->queues[at],
+        .limit = item->limits_out ? &item->limits_out[at] : NULL,
+    };
+}
+
+bool pg_wanted_has_types(const struct pg_wanted *wanted)
+{
+    for (size_t i = 0; i < wanted->count; i++)
+        if (wanted->items[i].types)
+            return true;
+    return false;
+}
+
+/* ---- of each reservation ---- */
+
+static void bind_names(const struct pg_wanted *wanted, struct pg_statement *call)
+{
+    pg_statement_array(call, ARRAY_TEXT);
+    for (size_t i = 0; i < wanted->count; i++)
+        pg_element_text(call, wanted->items[i].pool);
+    pg_statement_array(call, ARRAY_BYTEA);
+    for (size_t i = 0; i < wanted->count; i++) {
+        const struct batch_token *batch = &wanted->items[i].batch;
+        pg_element_bytes(call, (struct bytes){batch->bytes, sizeof batch->bytes});
+    }
+}
+
+static void bind_leases(const struct pg_wanted *wanted, struct pg_statement *call)
+{
+    pg_statement_array(call, ARRAY_INT8);
+    for (size_t i = 0; i < wanted->count; i++) {
+        const usec_t lease_for = wanted->items[i].lease_for;
+        pg_element_int(call, lease_for != 0 ? lease_for + wanted->lead : 0);
+    }
+    pg_statement_array(call, ARRAY_INT8);
+    for (size_t i = 0; i < wanted->count; i++)
+        pg_element_int(call, wanted->items[i].lease_default);
+    pg_statement_int(call, wanted->lead);
+}
+
+static void bind_totals(const struct pg_wanted *wanted, struct pg_statement *call)
+{
+    pg_statement_array(call, ARRAY_INT8);
+    for (size_t i = 0; i < wanted->count; i++)
+        pg_element_int_or_null(call, at_most(wanted->items[i].max_total));
+}
+
+/* Those of all in one list, and of each reservation where they begin and end in it; 0 is any. */
+static void bind_types(const struct pg_wanted *wanted, struct pg_statement *call)
+{
+    size_t before = 0;
+
+    pg_statement_array(call, ARRAY_TEXT);
+    for (size_t i = 0; i < wanted->count; i++)
+        for (size_t k = 0; wanted->items[i].types && k < wanted->items[i].type_count; k++)
+            pg_element_text(call, wanted->items[i].types[k]);
+    pg_statement_array(call, ARRAY_INT4);
+    for (size_t i = 0; i < wanted->count; i++) {
+        pg_element_int4(call, wanted->items[i].types ? (int)before + 1 : 0);
+        before += wanted->items[i].types ? wanted->items[i].type_count : 0;
+    }
+    before = 0;
+    pg_statement_array(call, ARRAY_INT4);
+    for (size_t i = 0; i < wanted->count; i++) {
+        before += wanted->items[i].types ? wanted->items[i].type_count : 0;
+        pg_element_int4(call, (int)before);
+    }
+}
+
+/* ---- of each share ---- */
+
+static const struct queue_share *share_at(const struct asking *asking, size_t i)
+{
+    return pg_wanted_share(asking->wanted, i + 1).share;
+}
+
+static bool bind_queues(struct asking *asking, struct pg_statement *call, struct error *err)
+{
+    const size_t count = asking->share_count;
 
     pg_statement_array(call, ARRAY_INT4);
+    for (size_t i = 0; i < count; i++)
+        pg_element_int4(call, (int)pg_wanted_share(asking->wanted, i + 1).reservation + 1);
+    pg_statement_array(call, ARRAY_INT4);
     for (size_t i = 0; i < count; i++) {
-        int number = pg_queue_names_add(asking->queues, shares[i].queue);
+        int number = pg_queue_names_add(asking->queues, share_at(asking, i)->queue);
         if (number == 0)
             return error_no_memory(err);
         pg_element_int4(call, number);
     }
-    pg_statement_array(call, ARRAY_INT8);
-    for (size_t i = 0; i < count; i++)
-        pg_element_int(call, at_most(shares[i].max));
-    pg_statement_array(call, ARRAY_INT8);
-    for (size_t i = 0; i < count; i++)
-        pg_element_int(call, at_most(shares[i].max_running));
-    pg_statement_array(call, ARRAY_INT8);
-    for (size_t i = 0; i < count; i++)
-        pg_element_int(call, shares[i].rate.count);
-    pg_statement_array(call, ARRAY_INT8);
-    for (size_t i = 0; i < count; i++)
-        pg_element_int(call, shares[i].rate.period);
     return true;
 }
 
-static void bind_types(const struct asking *asking, struct pg_statement *call)
+static void bind_limits(struct asking *asking, struct pg_statement *call)
 {
-    if (!asking->wanted->types) {
-        pg_statement_null(call);
-        return;
-    }
-    pg_statement_array(call, ARRAY_TEXT);
-    for (size_t i = 0; i < asking->wanted->type_count; i++)
-        pg_element_text(call, asking->wanted->types[i]);
+    const size_t count = asking->share_count;
+
+    pg_statement_array(call, ARRAY_INT8);
+    for (size_t i = 0; i < count; i++)
+        pg_element_int(call, at_most(share_at(asking, i)->max));
+    pg_statement_array(call, ARRAY_INT8);
+    for (size_t i = 0; i < count; i++)
+        pg_element_int(call, at_most(share_at(asking, i)->max_running));
+    pg_statement_array(call, ARRAY_INT8);
+    for (size_t i = 0; i < count; i++)
+        pg_element_int(call, share_at(asking, i)->rate.count);
+    pg_statement_array(call, ARRAY_INT8);
+    for (size_t i = 0; i < count; i++)
+        pg_element_int(call, share_at(asking, i)->rate.period);
 }
 
 /* A stretch of a queue: from after a place up to the end of a priority. */
@@ -99,19 +184,19 @@ static void add_segments(struct segments *segments, int share, const struct pg_s
 
 static bool find_segments(struct asking *asking, struct segments *segments, struct error *err)
 {
-    const struct reservation *wanted = asking->wanted;
-
     segments->items =
-        calloc(wanted->queue_count + 1, (SCAN_START_PRIORITIES + 1) * sizeof(struct segment));
+        calloc(asking->share_count + 1, (SCAN_START_PRIORITIES + 1) * sizeof(struct segment));
     if (!segments->items)
         return error_no_memory(err);
-    for (size_t i = 0; i < wanted->queue_count; i++) {
+    for (size_t i = 0; i < asking->share_count; i++) {
+        const struct pg_wanted_share wanted = pg_wanted_share(asking->wanted, i + 1);
         const struct pg_scan_start *start =
-            pg_scan_starts_find(&asking->postgres->scan_starts, wanted->queues[i].queue);
+            pg_scan_starts_find(&asking->postgres->scan_starts, wanted.share->queue);
         if (!start)
             return error_no_memory(err);
         /* Whoever wants certain types may have passed over others: from the head. */
-        if (!wanted->types && !pg_scan_start_is_due(start, asking->now))
+        if (!asking->wanted->items[wanted.reservation].types &&
+            !pg_scan_start_is_due(start, asking->wanted->now))
             add_segments(segments, (int)i + 1, start);
     }
     return true;
@@ -144,32 +229,35 @@ static bool bind_segments(struct asking *asking, struct pg_statement *call, stru
 static bool bind_looks(struct asking *asking, struct pg_statement *call, struct error *err)
 {
     pg_statement_array(call, ARRAY_BOOL);
-    for (size_t i = 0; i < asking->wanted->queue_count; i++) {
+    for (size_t i = 0; i < asking->share_count; i++) {
         const struct pg_scan_start *start =
-            pg_scan_starts_find(&asking->postgres->scan_starts, asking->wanted->queues[i].queue);
+            pg_scan_starts_find(&asking->postgres->scan_starts, share_at(asking, i)->queue);
         if (!start)
             return error_no_memory(err);
-        pg_element_bool(call, pg_scan_start_may_look_again(start, asking->now));
+        pg_element_bool(call, pg_scan_start_may_look_again(start, asking->wanted->now));
     }
     return true;
 }
 
-bool pg_wanted_bind(struct postgres *postgres, const struct reservation *wanted, usec_t now,
+bool pg_wanted_bind(struct postgres *postgres, const struct pg_wanted *wanted,
                     struct pg_queue_names *queues, struct pg_statement *call, struct error *err)
 {
-    struct asking asking = {postgres, wanted, now, queues};
+    struct asking asking = {.postgres = postgres, .wanted = wanted, .queues = queues};
 
-    if (!wanted) {
+    if (wanted->count == 0) {
         for (int i = 0; i < WANTED_PARAMETERS; i++)
             pg_statement_null(call);
         return true;
     }
-    pg_statement_text(call, wanted->pool);
-    pg_statement_bytes(call, (struct bytes){wanted->batch.bytes, sizeof wanted->batch.bytes});
+    for (size_t i = 0; i < wanted->count; i++)
+        asking.share_count += wanted->items[i].queue_count;
+    bind_names(wanted, call);
     pg_statement_int(call, at_most(postgres->base.batch_min));
-    pg_statement_int(call, wanted->lease_for);
-    if (!bind_shares(&asking, call, err))
+    bind_leases(wanted, call);
+    bind_totals(wanted, call);
+    bind_types(wanted, call);
+    if (!bind_queues(&asking, call, err))
         return false;
-    bind_types(&asking, call);
+    bind_limits(&asking, call);
     return bind_segments(&asking, call, err) && bind_looks(&asking, call, err);
 }

@@ -284,7 +284,10 @@ CREATE TABLE pool (
     pid bigint,
     started_at bigint NOT NULL,
     beat_at bigint NOT NULL,
-    status bytea
+    status bytea,
+    want smallint NOT NULL DEFAULT 0, -- what somebody wants it to do: enum pool_want of store/store.h
+    wanted_at bigint,
+    wanted_by text COLLATE "C"
 ) WITH (fillfactor = 50);
 
 CREATE TABLE cron (

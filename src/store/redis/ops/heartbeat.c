@@ -1,9 +1,8 @@
 /*
- * heartbeat.c - a pool says that it lives, and extends what it holds: one round trip.
+ * heartbeat.c - pools say that they live, and extend what they hold: one round trip.
  */
 #include "base/cleanup.h"
 #include "store/redis/codec/verdict.h"
-#include "store/redis/net/reply.h"
 #include "store/redis/ops/ops.h"
 
 #include <stdlib.h>
@@ -11,18 +10,34 @@
 
 #define WORD_MAX ((size_t)1 << 20)
 
-/* Which command each lease went into; the pool's own beat is the first. */
+/* A command to a queue: those of its leases that last as long. */
+struct beat_group {
+    const char *queue;
+    usec_t lease_for;
+};
+
+/* The pools' own beats are the first commands. */
 struct beating {
-    const struct heartbeat *heartbeat;
-    usec_t now;
-    const char **queues; /* owned; of each command */
-    size_t *command_of;  /* owned; of each lease */
+    const struct heartbeat *pools;
+    size_t pool_count, lease_count;
+    usec_t now, lead;
+    struct beat_group *groups; /* owned; of each command */
+    size_t *command_of;        /* owned; of each lease */
 };
 
 static void beating_done(struct beating *beating)
 {
-    free(beating->queues);
+    free(beating->groups);
     free(beating->command_of);
+}
+
+static bool make_room(struct beating *beating, struct error *err)
+{
+    for (size_t i = 0; i < beating->pool_count; i++)
+        beating->lease_count += beating->pools[i].lease_count;
+    beating->groups = calloc(beating->pool_count + beating->lease_count, sizeof *beating->groups);
+    beating->command_of = calloc(beating->lease_count + 1, sizeof *beating->command_of);
+    return (beating->groups && beating->command_of) || error_no_memory(err);
 }
 
 /* Text that may be absent: with a sign before it when it is there. */
@@ -49,35 +64,47 @@ static void add_lease(struct redis_command *command, const struct lease_beat *le
     add_optional(command, lease->output.data, lease->output.length);
 }
 
-/* The command of this queue, made if it is the first lease of it. */
+/* The command of this group, made if it is the first lease of it. */
 static bool command_for(struct redis *redis, struct beating *beating, struct redis_batch *batch,
-                        const char *queue, size_t *number_out, struct error *err)
+                        const struct beat_group *group, size_t *number_out, struct error *err)
 {
-    for (*number_out = batch->count; --*number_out > 0;)
-        if (strcmp(beating->queues[*number_out], queue) == 0)
+    for (size_t i = batch->count; i-- > beating->pool_count;) {
+        *number_out = i;
+        if (beating->groups[i].lease_for == group->lease_for &&
+            strcmp(beating->groups[i].queue, group->queue) == 0)
             return true;
-    struct redis_command *command = redis_batch_on_queue(redis, batch, SCRIPT_HEARTBEAT, queue);
+    }
+    struct redis_command *command =
+        redis_batch_on_queue(redis, batch, SCRIPT_HEARTBEAT, group->queue);
     if (!command)
         return error_no_memory(err);
     *number_out = batch->count - 1;
-    beating->queues[*number_out] = queue;
+    beating->groups[*number_out] = *group;
     redis_command_now(redis, command, beating->now);
-    redis_command_moment(command, beating->now + beating->heartbeat->lease_for);
+    redis_command_moment(command, beating->now + beating->lead + group->lease_for);
     return true;
 }
 
 static bool ask(struct redis *redis, struct beating *beating, struct redis_batch *batch,
                 struct error *err)
 {
-    const struct heartbeat *heartbeat = beating->heartbeat;
+    size_t *command_of = beating->command_of;
 
-    if (!redis_pools_beat(redis, batch, heartbeat, beating->now))
-        return error_no_memory(err);
-    for (size_t i = 0; i < heartbeat->lease_count; i++) {
-        const struct lease_beat *lease = &heartbeat->leases[i];
-        if (!command_for(redis, beating, batch, lease->queue, &beating->command_of[i], err))
-            return false;
-        add_lease(&batch->items[beating->command_of[i]], lease);
+    for (size_t i = 0; i < beating->pool_count; i++)
+        if (!redis_pools_beat(redis, batch, &beating->pools[i], beating->now))
+            return error_no_memory(err);
+    for (size_t i = 0; i < beating->pool_count; i++) {
+        const struct heartbeat *pool = &beating->pools[i];
+
+        for (size_t k = 0; k < pool->lease_count; k++, command_of++) {
+            const struct lease_beat *lease = &pool->leases[k];
+            const struct beat_group group = {lease->queue, lease->lease_for != 0 ? lease->lease_for
+                                                                                 : pool->lease_for};
+
+            if (!command_for(redis, beating, batch, &group, command_of, err))
+                return false;
+            add_lease(&batch->items[*command_of], lease);
+        }
     }
     return redis_run_parts(redis, batch, err) && redis_run_worked(batch, err);
 }
@@ -102,13 +129,15 @@ static bool read_answer(const struct redis_command *command, size_t heard,
 }
 
 static bool hear(const struct beating *beating, const struct redis_batch *batch,
-                 struct lease_answer *answers_out, struct error *err)
+                 struct lease_answer *answers_out, struct pool_answer *pools_out, struct error *err)
 {
     AUTO_FREE size_t *next = calloc(batch->count, sizeof *next);
 
     if (!next)
         return error_no_memory(err);
-    for (size_t i = 0; i < beating->heartbeat->lease_count; i++) {
+    for (size_t i = 0; i < beating->pool_count; i++)
+        pools_out[i] = redis_pools_answer(&batch->items[i]);
+    for (size_t i = 0; i < beating->lease_count; i++) {
         size_t command = beating->command_of[i];
         if (!read_answer(&batch->items[command], next[command]++, &answers_out[i], err))
             return false;
@@ -116,28 +145,21 @@ static bool hear(const struct beating *beating, const struct redis_batch *batch,
     return true;
 }
 
-bool redis_heartbeat(struct store *store, const struct heartbeat *heartbeat, usec_t now,
-                     struct lease_answer *answers_out, bool *registered_out, struct error *err)
+bool redis_heartbeat(struct store *store, const struct heartbeat *heartbeats, size_t count,
+                     usec_t now, struct lease_answer *answers_out, struct pool_answer *pools_out,
+                     struct error *err)
 {
     struct redis *redis = redis_of(store);
     CLEANUP(redis_batch_done) struct redis_batch batch = {0};
     CLEANUP(beating_done)
     struct beating beating = {
-        .heartbeat = heartbeat,
+        .pools = heartbeats,
+        .pool_count = count,
         .now = now,
-        .queues = calloc(heartbeat->lease_count + 1, sizeof *beating.queues),
-        .command_of = calloc(heartbeat->lease_count + 1, sizeof *beating.command_of),
+        .lead = store_lead(store),
     };
 
-    if (!beating.queues || !beating.command_of)
-        return error_no_memory(err);
     redis_begin(redis);
-    if (!ask(redis, &beating, &batch, err))
-        return false;
-    /* Nobody can have removed it while its place does not answer. */
-    *registered_out = batch.items[0].outcome != TH_OK || batch.items[0].reply->integer > 0;
-    if (heartbeat->watched_out)
-        *heartbeat->watched_out =
-            batch.items[0].outcome == TH_OK && batch.items[0].reply->integer == 2;
-    return hear(&beating, &batch, answers_out, err);
+    return make_room(&beating, err) && ask(redis, &beating, &batch, err) &&
+           hear(&beating, &batch, answers_out, pools_out, err);
 }

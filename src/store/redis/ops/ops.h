@@ -62,16 +62,17 @@ bool redis_cron_mark(struct store *store, const char *name, usec_t slot, usec_t 
 
 /* exchange.c */
 bool redis_exchange(struct store *store, const struct settlement_list *finished,
-                    const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
-                    struct job_list *jobs_out, struct error *err);
+                    const struct reservation *wanted, size_t wanted_count, usec_t now,
+                    enum th_error_code *verdicts_out, struct job_list *jobs_out, struct error *err);
 
 /* held.c */
 bool redis_held(struct store *store, const char *pool, struct job_list *jobs_out,
                 struct error *err);
 
 /* heartbeat.c */
-bool redis_heartbeat(struct store *store, const struct heartbeat *heartbeat, usec_t now,
-                     struct lease_answer *answers_out, bool *registered_out, struct error *err);
+bool redis_heartbeat(struct store *store, const struct heartbeat *heartbeats, size_t count,
+                     usec_t now, struct lease_answer *answers_out, struct pool_answer *pools_out,
+                     struct error *err);
 
 /* watch.c */
 bool redis_watch(struct store *store, const struct watch *watch, usec_t until, usec_t now,
@@ -99,12 +100,15 @@ bool redis_pool_register(struct store *store, const struct pool *pool, usec_t no
                          struct error *err);
 bool redis_pools(struct store *store, struct pool_list *pools_out, struct error *err);
 bool redis_pool_remove(struct store *store, const char *name, struct error *err);
+bool redis_pool_want(struct store *store, const char *name, enum pool_want want, const char *by,
+                     usec_t now, struct error *err);
 bool redis_pool_remove_silent(struct store *store, usec_t before, struct pool_list *removed_out,
                               struct error *err);
 
-/* A pool's beat, as a command among others; it answers whether the pool is known. */
+/* A pool's beat, as a command among others, and what it answers. */
 struct redis_command *redis_pools_beat(struct redis *redis, struct redis_batch *batch,
                                        const struct heartbeat *heartbeat, usec_t now) MUST_CHECK;
+struct pool_answer redis_pools_answer(const struct redis_command *command);
 
 /* Says that somebody watches them, as a command among others. False when out of memory. */
 bool redis_pools_watch(struct redis *redis, struct redis_batch *batch, usec_t until) MUST_CHECK;

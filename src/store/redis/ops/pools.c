@@ -3,6 +3,7 @@
  * beats.
  */
 #include "base/cleanup.h"
+#include "store/checks.h"
 #include "store/redis/net/reply.h"
 #include "store/redis/ops/ops.h"
 
@@ -10,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORD_MAX ((size_t)16 << 20)
-#define FIELDS   6 /* name, host, pid, started_at, beat_at, status */
+#define WORD_MAX    ((size_t)16 << 20)
+#define FIELDS      9 /* name, host, pid, started_at, beat_at, status, want, wanted_at, wanted_by */
+#define BEAT_FIELDS 3 /* whether it is known, want, wanted_at */
 
 static const char *const keys[] = {"{pools}:pool", "{pools}:beat"};
 
@@ -38,6 +40,21 @@ struct redis_command *redis_pools_beat(struct redis *redis, struct redis_batch *
     redis_command_moment(command, now);
     add_status(command, heartbeat->status);
     return command;
+}
+
+struct pool_answer redis_pools_answer(const struct redis_command *command)
+{
+    const redisReply *reply = command->reply;
+
+    /* Nobody can have removed it while its place does not answer. */
+    if (command->outcome != TH_OK || reply->elements != BEAT_FIELDS)
+        return (struct pool_answer){.is_registered = true};
+    return (struct pool_answer){
+        .is_registered = reply->element[0]->integer > 0,
+        .is_watched = reply->element[0]->integer == 2,
+        .want = pool_want_of(redis_reply_int(reply->element[1])),
+        .wanted_at = redis_reply_int(reply->element[2]),
+    };
 }
 
 bool redis_pools_watch(struct redis *redis, struct redis_batch *batch, usec_t until)
@@ -86,6 +103,9 @@ static bool read_pool(redisReply *const *fields, struct pool_list *pools_out, st
     if (fields[5]->len > 0)
         pool->status = arena_bytes(
             arena, (struct bytes){(const unsigned char *)fields[5]->str + 1, fields[5]->len - 1});
+    pool->want = pool_want_of(redis_reply_int(fields[6]));
+    pool->wanted_at = redis_reply_int(fields[7]);
+    pool->wanted_by = fields[8]->len > 0 ? arena_text(arena, fields[8]->str) : NULL;
     return true;
 }
 
@@ -133,6 +153,16 @@ bool redis_pool_remove_silent(struct store *store, usec_t before, struct pool_li
     return before <= 0 || list_pools(redis_of(store), before, removed_out, err);
 }
 
+/* A script about one pool, which answers whether it is known. */
+static bool run_on_pool(struct redis *redis, struct redis_batch *batch, const char *name,
+                        struct error *err)
+{
+    redis_begin(redis);
+    if (!redis_run(redis, batch, err))
+        return false;
+    return batch->items[0].reply->integer == 1 || checks_no_pool(name, err);
+}
+
 bool redis_pool_remove(struct store *store, const char *name, struct error *err)
 {
     struct redis *redis = redis_of(store);
@@ -143,9 +173,22 @@ bool redis_pool_remove(struct store *store, const char *name, struct error *err)
     if (!command)
         return error_no_memory(err);
     redis_command_text(command, name);
-    redis_begin(redis);
-    if (!redis_run(redis, &batch, err))
-        return false;
-    return batch.items[0].reply->integer == 1 ||
-           error_set(err, TH_E_NOT_FOUND, "no pool '%s'", name);
+    return run_on_pool(redis, &batch, name, err);
+}
+
+bool redis_pool_want(struct store *store, const char *name, enum pool_want want, const char *by,
+                     usec_t now, struct error *err)
+{
+    struct redis *redis = redis_of(store);
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+    struct redis_command *command =
+        redis_batch_on_keys(redis, &batch, SCRIPT_POOL_WANT, keys, COUNT_OF(keys));
+
+    if (!command)
+        return error_no_memory(err);
+    redis_command_text(command, name);
+    redis_command_int(command, want);
+    redis_command_int(command, now);
+    redis_command_text(command, by ? by : "");
+    return run_on_pool(redis, &batch, name, err);
 }

@@ -4,7 +4,8 @@
 --
 -- KEYS: base and state of the queue.
 -- ARGV: now, whether that follows this server's clock, number of settlements, those (settle.lua); and if jobs are
--- wanted: how many, end of the leases, batch token, index of the first in the batch, from how many plain ones on they
+-- wanted: how many, end of the leases (or two numbers: how long one is of a job that may run for ever, when each is as
+-- long as its job may run, and how much longer all of them are), batch token, index of the first in the batch, from how many plain ones on they
 -- get a lease together, pool, max_running, rate's count and period, the ready member to start behind, then the types
 -- that are wanted.
 -- Answers verdicts, is_full, limited_until, the member to go on behind when not all of the queue was

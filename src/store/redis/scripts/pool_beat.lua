@@ -2,20 +2,20 @@
 -- A pool says that it lives.
 --
 -- KEYS: the hash of pools, the sorted set of their beats. ARGV: name, now, status (with '=' before it)
--- or nothing. Answers 0 when the pool is not known, otherwise 1, or 2 while somebody watches.
+-- or nothing. Answers 0 when the pool is not known, otherwise 1, or 2 while somebody watches; then what somebody wants
+-- of it, and since when.
 
-if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then
-    return 0
+local name, now = ARGV[1], ARGV[2]
+if not redis.call('ZSCORE', KEYS[2], name) then
+    return {0, '0', '0'}
 end
-redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
+redis.call('ZADD', KEYS[2], now, name)
 if ARGV[3] ~= '' then
-    redis.call('HSET', KEYS[1], ARGV[1] .. ' status', string.sub(ARGV[3], 2))
+    redis.call('HSET', KEYS[1], name .. ' status', string.sub(ARGV[3], 2))
 end
-local watched = redis.call('HGET', KEYS[1], ' watched')
-if not watched then
-    return 1
-elseif watched > ARGV[2] then
-    return 2
+local found = redis.call('HMGET', KEYS[1], ' watched', name .. ' want', name .. ' wanted_at')
+local is_watched = found[1] and found[1] > now
+if found[1] and not is_watched then
+    redis.call('HDEL', KEYS[1], ' watched')
 end
-redis.call('HDEL', KEYS[1], ' watched')
-return 1
+return {is_watched and 2 or 1, found[2] or '0', found[3] or '0'}

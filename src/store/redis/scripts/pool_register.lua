@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- A pool says who it is.
+-- A pool says who it is. Nothing is wanted of it yet.
 --
 -- KEYS: the hash of pools, the sorted set of their beats. ARGV: name, host, pid, started_at, now, status (with
 -- '=' before it) or nothing.
@@ -12,5 +12,6 @@ if ARGV[6] ~= '' then
 else
     redis.call('HDEL', KEYS[1], name .. ' status')
 end
+redis.call('HDEL', KEYS[1], name .. ' want', name .. ' wanted_at', name .. ' wanted_by')
 redis.call('ZADD', KEYS[2], ARGV[5], name)
 return 1

@@ -3,5 +3,6 @@
 -- known.
 
 local name = ARGV[1]
-redis.call('HDEL', KEYS[1], name .. ' host', name .. ' pid', name .. ' started_at', name .. ' status')
+redis.call('HDEL', KEYS[1], name .. ' host', name .. ' pid', name .. ' started_at', name .. ' status',
+    name .. ' want', name .. ' wanted_at', name .. ' wanted_by')
 return redis.call('ZREM', KEYS[2], name)

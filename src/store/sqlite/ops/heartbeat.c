@@ -1,5 +1,5 @@
 /*
- * heartbeat.c - a pool says that it lives, and extends what it holds.
+ * heartbeat.c - pools say that they live, and extend what they hold.
  */
 #include "base/cleanup.h"
 #include "store/sqlite/file/query.h"
@@ -12,10 +12,11 @@
 
 struct beating {
     struct sqlite *sqlite;
-    const struct heartbeat *heartbeat;
-    usec_t now;
-    usec_t over_at;   /* leases that end by then are over */
-    int64_t *watched; /* owned; the seqs of those that somebody watches */
+    const struct heartbeat *heartbeat; /* of the pool whose turn it is */
+    usec_t now, lead;
+    usec_t over_at;     /* leases that end by then are over */
+    usec_t next_expiry; /* of all that are extended */
+    int64_t *watched;   /* owned; the seqs of those that somebody watches */
     size_t watched_count;
 };
 
@@ -33,18 +34,34 @@ static bool is_watched(const struct beating *beating, int64_t seq)
     return false;
 }
 
-static bool beat_pool(struct beating *beating, bool *registered_out, struct error *err)
+static bool beat_pool(struct beating *beating, struct pool_answer *answer_out, struct error *err)
 {
     CLEANUP(sqlite_query_done)
     struct sqlite_query query = sqlite_query_start(beating->sqlite, SQL_POOL_BEAT);
 
+    answer_out->is_watched = is_watched(beating, WATCH_POOLS);
     sqlite_query_text(&query, beating->heartbeat->pool);
     sqlite_query_int(&query, beating->now);
     sqlite_query_bytes(&query, beating->heartbeat->status);
-    if (!sqlite_query_run(&query, err))
+    if (!sqlite_query_row(&query, &answer_out->is_registered, err))
         return false;
-    *registered_out = sqlite_query_changes(&query) == 1;
+    if (answer_out->is_registered) {
+        answer_out->want = pool_want_of(sqlite_row_int(&query));
+        answer_out->wanted_at = sqlite_row_int(&query);
+    }
     return true;
+}
+
+/* When this lease ends, if it is extended; its queue has to expect that. */
+static usec_t extended_until(struct beating *beating, const struct lease_beat *lease)
+{
+    const usec_t lease_for =
+        lease->lease_for != 0 ? lease->lease_for : beating->heartbeat->lease_for;
+    const usec_t end = beating->now + beating->lead + lease_for;
+
+    if (end < beating->next_expiry)
+        beating->next_expiry = end;
+    return end;
 }
 
 /* The token is compared by the statement that extends. */
@@ -57,7 +74,7 @@ static bool try_extend(struct beating *beating, int64_t seq, const struct lease_
     sqlite_query_int(&query, seq);
     sqlite_query_token(&query, &lease->token);
     sqlite_query_int(&query, beating->over_at);
-    sqlite_query_int(&query, beating->now + beating->heartbeat->lease_for);
+    sqlite_query_int(&query, extended_until(beating, lease));
     sqlite_query_int_or_null(&query, lease->worker);
     if (!sqlite_query_row(&query, extended_out, err))
         return false;
@@ -183,32 +200,41 @@ static bool expect_expiry(struct beating *beating, struct error *err)
     CLEANUP(sqlite_query_done)
     struct sqlite_query query = sqlite_query_start(beating->sqlite, SQL_QUEUES_EXPECT_EXPIRY);
 
-    sqlite_query_int(&query, beating->now + beating->heartbeat->lease_for);
+    sqlite_query_int(&query, beating->next_expiry);
     return sqlite_query_run(&query, err);
 }
 
-static bool beat_all(struct beating *beating, struct lease_answer *answers_out,
-                     bool *registered_out, struct error *err)
+static bool beat_all(struct beating *beating, const struct heartbeat *heartbeats, size_t count,
+                     struct lease_answer *answers_out, struct pool_answer *pools_out,
+                     struct error *err)
 {
-    const struct heartbeat *heartbeat = beating->heartbeat;
-
-    beating->over_at = store_over_at(&beating->sqlite->base, beating->now);
-    if (!beat_pool(beating, registered_out, err) ||
-        !sqlite_watch_read(beating->sqlite, beating->now, &beating->watched,
+    if (!sqlite_watch_read(beating->sqlite, beating->now, &beating->watched,
                            &beating->watched_count, err))
         return false;
-    if (heartbeat->watched_out)
-        *heartbeat->watched_out = is_watched(beating, WATCH_POOLS);
-    return heartbeat->lease_count == 0 ||
-           (beat_leases(beating, answers_out, err) && expect_expiry(beating, err));
+    for (size_t i = 0; i < count; i++) {
+        beating->heartbeat = &heartbeats[i];
+        if (!beat_pool(beating, &pools_out[i], err) ||
+            (heartbeats[i].lease_count > 0 && !beat_leases(beating, answers_out, err)))
+            return false;
+        answers_out += heartbeats[i].lease_count;
+    }
+    return beating->next_expiry == USEC_MAX || expect_expiry(beating, err);
 }
 
-bool sqlite_heartbeat(struct store *store, const struct heartbeat *heartbeat, usec_t now,
-                      struct lease_answer *answers_out, bool *registered_out, struct error *err)
+bool sqlite_heartbeat(struct store *store, const struct heartbeat *heartbeats, size_t count,
+                      usec_t now, struct lease_answer *answers_out, struct pool_answer *pools_out,
+                      struct error *err)
 {
     CLEANUP(beating_done)
-    struct beating beating = {.sqlite = sqlite_of(store), .heartbeat = heartbeat, .now = now};
+    struct beating beating = {
+        .sqlite = sqlite_of(store),
+        .now = now,
+        .lead = store_lead(store),
+        .over_at = store_over_at(store, now),
+        .next_expiry = USEC_MAX,
+    };
 
     return sqlite_begin_write(beating.sqlite, err) &&
-           sqlite_end(beating.sqlite, beat_all(&beating, answers_out, registered_out, err), err);
+           sqlite_end(beating.sqlite,
+                      beat_all(&beating, heartbeats, count, answers_out, pools_out, err), err);
 }

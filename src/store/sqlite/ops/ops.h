@@ -30,16 +30,17 @@ bool sqlite_cron_mark(struct store *store, const char *name, usec_t slot, usec_t
 
 /* exchange.c */
 bool sqlite_exchange(struct store *store, const struct settlement_list *finished,
-                     const struct reservation *wanted, usec_t now, enum th_error_code *verdicts_out,
-                     struct job_list *jobs_out, struct error *err);
+                     const struct reservation *wanted, size_t wanted_count, usec_t now,
+                     enum th_error_code *verdicts_out, struct job_list *jobs_out,
+                     struct error *err);
 
 /* settle.c: inside the caller's transaction. */
 bool sqlite_settle_all(struct sqlite *sqlite, const struct settlement_list *finished, usec_t now,
                        enum th_error_code *verdicts_out, struct error *err) MUST_CHECK;
 
 /* reserve.c: inside the caller's transaction. */
-bool sqlite_reserve_all(struct sqlite *sqlite, const struct reservation *wanted, usec_t now,
-                        struct job_list *jobs_out, struct error *err) MUST_CHECK;
+bool sqlite_reserve_all(struct sqlite *sqlite, const struct reservation *wanted, size_t count,
+                        usec_t now, struct job_list *jobs_out, struct error *err) MUST_CHECK;
 
 /* held.c */
 bool sqlite_held(struct store *store, const char *pool, struct job_list *jobs_out,
@@ -55,8 +56,9 @@ bool sqlite_watch_read(struct sqlite *sqlite, usec_t now, int64_t **seqs_out, si
                        struct error *err) MUST_CHECK;
 
 /* heartbeat.c */
-bool sqlite_heartbeat(struct store *store, const struct heartbeat *heartbeat, usec_t now,
-                      struct lease_answer *answers_out, bool *registered_out, struct error *err);
+bool sqlite_heartbeat(struct store *store, const struct heartbeat *heartbeats, size_t count,
+                      usec_t now, struct lease_answer *answers_out, struct pool_answer *pools_out,
+                      struct error *err);
 
 /* upkeep.c */
 bool sqlite_promote(struct store *store, enum job_state state, usec_t now, size_t limit,
@@ -81,6 +83,8 @@ bool sqlite_pool_register(struct store *store, const struct pool *pool, usec_t n
                           struct error *err);
 bool sqlite_pools(struct store *store, struct pool_list *pools_out, struct error *err);
 bool sqlite_pool_remove(struct store *store, const char *name, struct error *err);
+bool sqlite_pool_want(struct store *store, const char *name, enum pool_want want, const char *by,
+                      usec_t now, struct error *err);
 bool sqlite_pool_remove_silent(struct store *store, usec_t before, struct pool_list *removed_out,
                                struct error *err);
 

@@ -2,6 +2,7 @@
  * pools.c - the pools that work on this file.
  */
 #include "base/cleanup.h"
+#include "store/checks.h"
 #include "store/sqlite/codec/columns.h"
 #include "store/sqlite/ops/ops.h"
 
@@ -61,8 +62,7 @@ static bool remove_pool(struct sqlite *sqlite, const char *name, struct error *e
     sqlite_query_text(&query, name);
     if (!sqlite_query_run(&query, err))
         return false;
-    return sqlite_query_changes(&query) == 1 ||
-           error_set(err, TH_E_NOT_FOUND, "no pool '%s'", name);
+    return sqlite_query_changes(&query) == 1 || checks_no_pool(name, err);
 }
 
 bool sqlite_pool_remove(struct store *store, const char *name, struct error *err)
@@ -71,6 +71,30 @@ bool sqlite_pool_remove(struct store *store, const char *name, struct error *err
 
     return sqlite_begin_write(sqlite, err) &&
            sqlite_end(sqlite, remove_pool(sqlite, name, err), err);
+}
+
+static bool set_want(struct sqlite *sqlite, const char *name, enum pool_want want, const char *by,
+                     usec_t now, struct error *err)
+{
+    CLEANUP(sqlite_query_done)
+    struct sqlite_query query = sqlite_query_start(sqlite, SQL_POOL_WANT);
+
+    sqlite_query_int(&query, want);
+    sqlite_query_int(&query, now);
+    sqlite_query_text(&query, by);
+    sqlite_query_text(&query, name);
+    if (!sqlite_query_run(&query, err))
+        return false;
+    return sqlite_query_changes(&query) == 1 || checks_no_pool(name, err);
+}
+
+bool sqlite_pool_want(struct store *store, const char *name, enum pool_want want, const char *by,
+                      usec_t now, struct error *err)
+{
+    struct sqlite *sqlite = sqlite_of(store);
+
+    return sqlite_begin_write(sqlite, err) &&
+           sqlite_end(sqlite, set_want(sqlite, name, want, by, now, err), err);
 }
 
 static bool read_silent(struct sqlite *sqlite, usec_t before, struct pool_list *pools_out,

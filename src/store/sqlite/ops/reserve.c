@@ -84,14 +84,14 @@ static bool read_extras(struct sqlite *sqlite, struct arena *arena, struct job *
 static bool pick(struct sqlite *sqlite, const struct reservation *wanted, int64_t queue_id,
                  size_t max, struct job_list *jobs_out, bool *in_a_row_out, struct error *err)
 {
-    size_t goal = jobs_out->count + max;
+    const size_t goal = jobs_out->count + max;
     bool found;
     CLEANUP(sqlite_query_done)
     struct sqlite_query query = sqlite_query_start(sqlite, SQL_RESERVE_PICK);
     struct columns columns = sqlite_columns_of(&query, &jobs_out->arena);
 
     sqlite_query_int(&query, queue_id);
-    sqlite_query_int(&query, !wanted->types ? (int64_t)max : -1);
+    sqlite_query_int(&query, !wanted->types ? (int64_t)max : JOB_LOOK_MAX);
     *in_a_row_out = true;
     while (jobs_out->count < goal) {
         if (!sqlite_query_row(&query, &found, err))
@@ -127,13 +127,14 @@ static bool has_traces(const struct job *job)
            job->attempts > 0;
 }
 
-/* One call of sqlite_reserve_all(). */
+/* One reservation. */
 struct reserving {
     struct sqlite *sqlite;
     const struct reservation *wanted;
-    usec_t now;
+    uint32_t number; /* among those of the call */
+    usec_t now, lead;
     struct job_list *jobs;
-    size_t first; /* of this call in the list, which may have had jobs before */
+    size_t first; /* of its jobs in the list, which may have had some before */
     const char *pool;
 };
 
@@ -143,7 +144,8 @@ struct taking {
     int64_t queue_id;
     const char *queue;
     size_t from;
-    bool in_a_row; /* they are the first ones in line */
+    bool in_a_row;      /* they are the first ones in line */
+    usec_t next_expiry; /* of the first lease that ends */
 };
 
 /* From the first in line on all, or the last one alone. Rows whose job was deleted by hand, which
@@ -193,8 +195,8 @@ static bool give_lease(const struct taking *taking, const struct job *job, bool 
            mark_twin_running(sqlite, taking->queue_id, job, err);
 }
 
-/* One row for all the plain ones, if they are enough for that: seqs and open say whose lease it
- * has. */
+/* One row for all the plain ones, if they are enough for that and end at one time: seqs and open
+ * say whose lease it has. */
 static bool give_batch(const struct taking *taking, struct sqlite_batch *batch, struct error *err)
 {
     const struct reserving *reserving = taking->reserving;
@@ -206,7 +208,7 @@ static bool give_batch(const struct taking *taking, struct sqlite_batch *batch, 
         batch->seqs[i] = has_traces(&jobs[i]) ? 0 : jobs[i].ref;
         batch->open += batch->seqs[i] != 0;
     }
-    if (batch->open < reserving->sqlite->base.batch_min)
+    if (batch->open < reserving->sqlite->base.batch_min || reserving->wanted->lease_for == 0)
         return sqlite_batch_make_room(batch, batch->count, err);
     batch->queue_id = taking->queue_id;
     batch->token = reserving->wanted->batch;
@@ -233,8 +235,16 @@ static bool give_leases(const struct taking *taking, struct error *err)
     return true;
 }
 
+static usec_t lease_end(const struct reserving *reserving, const struct job *job)
+{
+    const struct reservation *wanted = reserving->wanted;
+
+    return reserving->now + reserving->lead +
+           lease_length(wanted->lease_for, job->timeout, wanted->lease_default);
+}
+
 /* What the caller is told of a lease. */
-static void fill_in(const struct taking *taking)
+static void fill_in(struct taking *taking)
 {
     const struct reserving *reserving = taking->reserving;
     struct job_list *jobs = reserving->jobs;
@@ -246,12 +256,15 @@ static void fill_in(const struct taking *taking)
         job->pool = reserving->pool;
         job->state = JOB_RUNNING;
         job->token = lease_token_make(&reserving->wanted->batch, (uint32_t)(i - reserving->first));
-        job->expires_at = reserving->now + reserving->wanted->lease_for;
+        job->expires_at = lease_end(reserving, job);
         job->started_at = reserving->now;
+        job->reservation = reserving->number;
+        if (job->expires_at < taking->next_expiry)
+            taking->next_expiry = job->expires_at;
     }
 }
 
-static bool move_all(const struct taking *taking, struct error *err)
+static bool move_all(struct taking *taking, struct error *err)
 {
     struct sqlite *sqlite = taking->reserving->sqlite;
     const int64_t count = (int64_t)(taking->reserving->jobs->count - taking->from);
@@ -280,7 +293,8 @@ static bool take(const struct reserving *reserving, int64_t queue_id, const char
     struct taking taking = {.reserving = reserving,
                             .queue_id = queue_id,
                             .queue = queue,
-                            .from = reserving->jobs->count};
+                            .from = reserving->jobs->count,
+                            .next_expiry = USEC_MAX};
 
     if (max == 0)
         return true;
@@ -288,8 +302,22 @@ static bool take(const struct reserving *reserving, int64_t queue_id, const char
         return false;
     if (reserving->jobs->count == taking.from)
         return true;
-    return move_all(&taking, err) &&
-           expect_expiry(sqlite, queue_id, reserving->now + reserving->wanted->lease_for, err);
+    return move_all(&taking, err) && expect_expiry(sqlite, queue_id, taking.next_expiry, err);
+}
+
+/* What max_total leaves for the queues that were not asked yet. */
+static size_t total_left(const struct reserving *reserving)
+{
+    const size_t most = reserving->wanted->max_total;
+
+    return most == 0 ? SIZE_MAX : most - (reserving->jobs->count - reserving->first);
+}
+
+static size_t most_of(const struct reserving *reserving, const struct sqlite_limits *limits)
+{
+    const size_t most = sqlite_limits_max(limits), left = total_left(reserving);
+
+    return most < left ? most : left;
 }
 
 static bool take_share(const struct reserving *reserving, struct sqlite_limits *limits,
@@ -298,7 +326,7 @@ static bool take_share(const struct reserving *reserving, struct sqlite_limits *
     const size_t from = reserving->jobs->count;
 
     return sqlite_limits_load(reserving->sqlite, limits, err) &&
-           take(reserving, limits->queue_id, limits->share->queue, sqlite_limits_max(limits),
+           take(reserving, limits->queue_id, limits->share->queue, most_of(reserving, limits),
                 err) &&
            sqlite_limits_apply(reserving->sqlite, limits, reserving->jobs->count - from, limit_out,
                                err);
@@ -317,7 +345,7 @@ static bool reserve_share(const struct reserving *reserving, const struct queue_
         *limit_out = (struct share_limit){0};
     if (!sqlite_queues_find(sqlite, share->queue, &limits.queue_id, err))
         return false;
-    if (limits.queue_id == 0 || share->max == 0)
+    if (limits.queue_id == 0 || share->max == 0 || total_left(reserving) == 0)
         return true;
     if (!load_queue(sqlite, limits.queue_id, &row, err))
         return false;
@@ -330,21 +358,35 @@ static bool reserve_share(const struct reserving *reserving, const struct queue_
     return row.paused || take_share(reserving, &limits, limit_out, err);
 }
 
-bool sqlite_reserve_all(struct sqlite *sqlite, const struct reservation *wanted, usec_t now,
-                        struct job_list *jobs_out, struct error *err)
+static bool reserve(struct reserving *reserving, struct error *err)
 {
-    struct reserving reserving = {
-        .sqlite = sqlite,
-        .wanted = wanted,
-        .now = now,
-        .jobs = jobs_out,
-        .first = jobs_out->count,
-        .pool = arena_text(&jobs_out->arena, wanted->pool),
-    };
+    const struct reservation *wanted = reserving->wanted;
 
+    reserving->first = reserving->jobs->count;
+    reserving->pool = arena_text(&reserving->jobs->arena, wanted->pool);
     for (size_t i = 0; i < wanted->queue_count; i++) {
         struct share_limit *limit = wanted->limits_out ? &wanted->limits_out[i] : NULL;
-        if (!reserve_share(&reserving, &wanted->queues[i], limit, err))
+        if (!reserve_share(reserving, &wanted->queues[i], limit, err))
+            return false;
+    }
+    return true;
+}
+
+bool sqlite_reserve_all(struct sqlite *sqlite, const struct reservation *wanted, size_t count,
+                        usec_t now, struct job_list *jobs_out, struct error *err)
+{
+    const usec_t lead = store_lead(&sqlite->base);
+
+    for (size_t i = 0; i < count; i++) {
+        struct reserving reserving = {
+            .sqlite = sqlite,
+            .wanted = &wanted[i],
+            .number = (uint32_t)i,
+            .now = now,
+            .lead = lead,
+            .jobs = jobs_out,
+        };
+        if (!reserve(&reserving, err))
             return false;
     }
     return !jobs_out->arena.failed || error_no_memory(err);

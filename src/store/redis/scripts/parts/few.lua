@@ -63,8 +63,8 @@ local function reserve_few()
     return {'', 0, '0', '', ready, records}
 end
 
--- No settlements, neither max_running nor rate, and jobs of any type.
-if ARGV[3] == '0' and ARGV[10] == '0' and ARGV[11] == '0' and not ARGV[14] then
+-- No settlements, neither max_running nor rate, jobs of any type, and leases that end together.
+if ARGV[3] == '0' and ARGV[10] == '0' and ARGV[11] == '0' and not ARGV[14] and tonumber(ARGV[5]) then
     local few = reserve_few()
     if few then
         return few

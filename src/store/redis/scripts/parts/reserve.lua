@@ -3,12 +3,13 @@
 -- `wanted` is what the caller says; `taken` has the jobs' members of `ready`, ids and records, and which of them have
 -- got a lease together.
 
-local READY_MOST = 2000
+local READY_MOST = :REDIS_LOOK_MOST
 local PLAIN = string.byte('p')
 
 -- From ARGV[at] on; see exchange.lua.
 local function wanted_read(at)
-    return {max = tonumber(ARGV[at]), expires = ARGV[at + 1], token = ARGV[at + 2], index = tonumber(ARGV[at + 3]),
+    local default, lead = match(ARGV[at + 1], '^(%d+) (%d+)$')
+    return {max = tonumber(ARGV[at]), expires = ARGV[at + 1], default = default, lead = lead, token = ARGV[at + 2], index = tonumber(ARGV[at + 3]),
         batch_min = tonumber(ARGV[at + 4]), pool = ARGV[at + 5], max_running = tonumber(ARGV[at + 6]),
         rate_count = tonumber(ARGV[at + 7]), rate_period = tonumber(ARGV[at + 8]), behind = ARGV[at + 9],
         first_type = at + 10}
@@ -96,18 +97,28 @@ local function find_shared(q, taken, wanted)
             count = count + 1
         end
     end
-    if count < wanted.batch_min or call('HEXISTS', q.batch_ids, wanted.token) == 1 then
+    if count < wanted.batch_min or wanted.default or call('HEXISTS', q.batch_ids, wanted.token) == 1 then
         return {}, 0
     end
     return shared, count
 end
 
+-- A lease that is as long as its job may run.
+local function own_expiry(wanted, j, now)
+    local timeout = tonumber(j.timeout) or 0
+    return moment(text_of(tonumber(now) + (timeout > 0 and timeout or wanted.default) + wanted.lead))
+end
+
 -- What is not plain is looked at, and so is a payload that is kept elsewhere.
 local function lease_alone(q, taken, i, wanted, now)
     local id, record = taken.ids[i], taken.records[i]
-    local mode, executions = sub(record, 1, 1), '1'
+    local mode, executions, expires = sub(record, 1, 1), '1', wanted.expires
+    local j = (mode ~= 'p' or wanted.default) and job_parse(id, record)
+    if wanted.default then
+        expires = own_expiry(wanted, j, now)
+        taken.expires = taken.expires and taken.expires < expires and taken.expires or expires
+    end
     if mode ~= 'p' then
-        local j = job_parse(id, record)
         mode, executions = mode == 'P' and not j.broken and 'P' or 't', text_of(j.executions + 1)
         if j.key ~= '' then
             twins_store(q, j.key, nil, id)
@@ -117,7 +128,7 @@ local function lease_alone(q, taken, i, wanted, now)
         end
     end
     return lease_text({mode = mode, token = wanted.token .. struct.pack('>I4', wanted.index + i - 1),
-        expires_at = wanted.expires, executions = executions, started_at = now, worker = '0',
+        expires_at = expires, executions = executions, started_at = now, worker = '0',
         cancel_requested_at = '0', pool = wanted.pool})
 end
 
@@ -148,7 +159,7 @@ local function lease_out(q, taken, wanted, now)
         taken.shared = shared
     end
     if #taken.ids > 0 then
-        expect_expiry(q, wanted.expires)
+        expect_expiry(q, taken.expires or wanted.expires)
     end
 end
 
