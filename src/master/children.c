@@ -77,6 +77,10 @@ static void hear_report(struct seat *seat, const struct report *report)
     case REPORT_PEER_CUT_OFF:
         doors_end(children->seats, children->count, report->serial);
         return;
+    case REPORT_WANTED:
+        if (seat->role == ROLE_HEARTBEATER)
+            children->events->wanted(children->context, report->wanted, report->wanted_at);
+        return;
     }
 }
 

@@ -24,6 +24,7 @@ struct children_events {
     void (*deaf)(void *context, struct seat *seat); /* a worker starts nothing while jobs wait */
     void (*stopped)(void *context, struct seat *seat);
     void (*continued)(void *context, struct seat *seat);
+    void (*wanted)(void *context, enum order_kind order, usec_t since); /* by way of the store */
 
     /* The seat still shows it; whoever is told has to call children_bury(). */
     void (*ended)(void *context, struct seat *seat, int status);

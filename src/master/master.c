@@ -64,6 +64,7 @@ struct master {
     struct upgrade upgrade;
     struct reload reload;
     struct loop_timer log_timer, watchdog_timer;
+    usec_t wanted_at; /* what the store was told last of all that was obeyed */
 };
 
 /* ---- what happens to the processes ---- */
@@ -142,12 +143,15 @@ static void note_end_of_stranger(void *context, pid_t pid, int status)
     upgrade_note_end(&master->upgrade, pid, status);
 }
 
+static void note_wanted(void *context, enum order_kind order, usec_t since);
+
 static const struct children_events events = {
     .ready = note_ready,
     .answered = note_answer,
     .deaf = note_deaf,
     .stopped = note_stopped,
     .continued = note_continued,
+    .wanted = note_wanted,
     .ended = note_end,
     .stranger_ended = note_end_of_stranger,
 };
@@ -218,6 +222,21 @@ static void resume_pool(struct master *master, const char *name)
 {
     (void)name;
     set_paused(master, false);
+}
+
+/* From afar, as by a signal: what was wanted last counts, whichever way it came. A heartbeater says
+ * it again that has just started: then a signal may have come later. */
+static void note_wanted(void *context, enum order_kind order, usec_t since)
+{
+    struct master *master = context;
+
+    if (since == master->wanted_at)
+        return;
+    master->wanted_at = since;
+    if (order == ORDER_DRAIN && master->shutdown.phase == PHASE_NONE)
+        drain(master, "thctl");
+    else if (order == ORDER_PAUSE || order == ORDER_RESUME)
+        set_paused(master, order == ORDER_PAUSE);
 }
 
 /* clang-format off */

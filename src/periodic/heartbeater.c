@@ -8,6 +8,9 @@
  * While somebody watches the pool or one of its jobs, which the answers to its beats say, it looks
  * between two of them what there is to see, and tells the store if there is something new.
  *
+ * What somebody wants of the pool (thctl pools quiet) comes with the answer to a beat, and goes on
+ * to the master.
+ *
  * A beat that fails stops nothing by itself: leases outlive a few lost beats, and every entry's
  * stop_at ends its run before an unconfirmed lease can.
  */
@@ -30,11 +33,12 @@
 #define LOOK_AGAIN (80 * USEC_PER_MSEC) /* while somebody watches */
 
 struct heartbeater {
-    const struct process *process;
+    struct process *process;
     struct beat *beat;
     usec_t interval;
     usec_t due; /* boot time, of the next whole beat */
     bool has_beaten;
+    usec_t wanted_told;  /* the master, since when something is wanted of the pool */
     unsigned steps_told; /* of the database's clock */
     bool is_off_told;    /* this machine's clock */
 };
@@ -88,12 +92,46 @@ static bool tell_watchers(struct heartbeater *heartbeater, struct store *store, 
     return false;
 }
 
+static enum order_kind order_for(enum pool_want want)
+{
+    switch (want) {
+    case POOL_WANT_NOTHING:
+        return ORDER_RESUME;
+    case POOL_WANT_QUIET:
+        return ORDER_PAUSE;
+    case POOL_WANT_TERMINATE:
+        return ORDER_DRAIN;
+    }
+    return ORDER_RESUME;
+}
+
+/* Each time that somebody has said something. */
+static bool tell_wanted(struct heartbeater *heartbeater, struct error *err)
+{
+    const struct pool_answer *told = beat_told(heartbeater->beat);
+    const struct report report = {
+        .kind = REPORT_WANTED,
+        .serial = heartbeater->process->serial,
+        .wanted = order_for(told->want),
+        .wanted_at = told->wanted_at,
+    };
+
+    if (told->wanted_at == heartbeater->wanted_told)
+        return true;
+    heartbeater->wanted_told = told->wanted_at;
+    if (told->wanted_at == 0)
+        return true;
+    log_info("pool_wanted", "want=%s", pool_want_name(told->want));
+    return process_report(heartbeater->process, &report, err);
+}
+
 static bool make_pass(void *context, struct store *store, usec_t *next_out, struct error *err)
 {
     struct heartbeater *heartbeater = context;
     const bool is_due = clock_boot() >= heartbeater->due;
 
-    if (!(is_due ? send_beat : tell_watchers)(heartbeater, store, err))
+    if (!(is_due ? send_beat : tell_watchers)(heartbeater, store, err) ||
+        !tell_wanted(heartbeater, err))
         return false;
     const usec_t look = clock_boot() + LOOK_AGAIN;
     const bool looks = beat_is_watched(heartbeater->beat) && look < heartbeater->due;

@@ -116,10 +116,11 @@ enum delivery report_send(int socket, const struct report *report, struct error 
 
 enum delivery report_receive(int socket, struct report *report_out, struct error *err)
 {
-    const enum delivery delivery =
+    enum delivery delivery =
         receive_struct(socket, LETTER_REPORT, report_out, sizeof *report_out, err);
 
-    return check_word(delivery, report_out->kind, REPORT_PEER_CUT_OFF, "report", err);
+    delivery = check_word(delivery, report_out->kind, REPORT_WANTED, "report", err);
+    return check_word(delivery, report_out->wanted, ORDER_RETIRE, "order", err);
 }
 
 enum delivery halt_send(int socket, const struct halt *halt, struct error *err)

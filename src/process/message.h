@@ -90,11 +90,14 @@ enum report_kind {
     REPORT_PULSE,          /* its loop turns */
     REPORT_WORKER_DEAF,    /* dispatcher: that worker has nothing to do, and starts nothing */
     REPORT_PEER_CUT_OFF,   /* gate, browse: that door sends nonsense, or reads nothing */
+    REPORT_WANTED,         /* heartbeater: somebody has told the store what the pool shall do */
 };
 
 struct report {
     enum report_kind kind;
     uint32_t serial;
+    enum order_kind wanted; /* ORDER_PAUSE, ORDER_RESUME or ORDER_DRAIN */
+    usec_t wanted_at;       /* on the database's clock: another time is another wish */
 };
 
 /* `fd` goes along unless it is -1; it stays the caller's. */

@@ -24,7 +24,8 @@ struct command {
     const struct option *options;
     size_t min_arguments, max_arguments;
     bool needs_no_backend;
-    bool takes_command; /* its arguments are names of commands */
+    bool takes_command;       /* its arguments are names of commands */
+    const char *const *words; /* that its first argument may be; ended by NULL. NULL: any */
     enum status (*run)(struct session *session, const struct option_value *options,
                        const struct words *arguments);
 };

@@ -108,6 +108,8 @@ static void add_words(struct buffer *out, const struct command *const *commands,
         buffer_printf(out, "        %s) words='", commands[i]->name);
         if (commands[i]->takes_command)
             add_names(out, commands, count);
+        for (const char *const *word = commands[i]->words; word && *word; word++)
+            buffer_printf(out, "%s ", *word);
         add_options(out, commands[i]->options);
         add_options(out, global);
         buffer_text(out, "' ;;\n");

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "thctl/pool_offer.h"
 #include "thctl/pool_sight.h"
+#include "thctl/pool_want.h"
 #include "thctl/session.h"
 #include "thctl/table.h"
 #include "thctl/when.h"
@@ -47,9 +48,11 @@ static void view_done(struct view *view)
 
 /* ---- for programs ---- */
 
-/* The members that are always there; all but the first five are the pool's own words. */
-static const char *const usual[] = {"name",    "host",  "pid",     "started_at",
-                                    "beat_at", "state", "version", "processes"};
+/* The members that may be there whatever the pool says; state, version and processes are its own
+ * words. */
+static const char *const usual[] = {"name",      "host",    "pid",      "started_at",
+                                    "beat_at",   "state",   "want",     "wanted_at",
+                                    "wanted_by", "version", "processes"};
 
 static bool is_usual(const char *name)
 {
@@ -68,6 +71,16 @@ static void add_processes(struct json_writer *json, const struct pool_status *st
                    status->processes ? pool_status_member(&status->members, "processes") : none);
 }
 
+/* Nothing, where nobody has ever wanted anything. */
+static void add_want(struct json_writer *json, const struct pool *pool)
+{
+    if (pool->wanted_at == 0)
+        return;
+    json_write_text(json, "want", pool_want_name(pool->want));
+    json_write_time(json, "wanted_at", pool->wanted_at);
+    json_write_text(json, "wanted_by", pool->wanted_by);
+}
+
 /* What we know, and whatever else the pool said about itself. */
 static void add_json(struct json_writer *json, const struct pool_sight *sight)
 {
@@ -83,6 +96,7 @@ static void add_json(struct json_writer *json, const struct pool_sight *sight)
     json_write_time(json, "started_at", sight->pool->started_at);
     json_write_time(json, "beat_at", sight->pool->beat_at);
     json_write_text(json, "state", pool_sight_state(sight));
+    add_want(json, sight->pool);
     json_write_text(json, "version", sight->status.version);
     add_processes(json, &sight->status);
     for (size_t i = 0; i < members->count; i++) {
@@ -167,12 +181,32 @@ static void print_start_failures(const struct view *view, const struct pool_stat
     }
 }
 
+static void print_want(const struct view *view, const struct pool *pool)
+{
+    struct output *out = &view->session->out;
+    char since[WHEN_TEXT_SIZE];
+    CLEANUP(buffer_done) struct buffer line = BUFFER(CELL_MAX);
+
+    output_printf(out, "%*s", INDENT, "");
+    output_colour(out, COLOUR_YELLOW);
+    output_printf(out, "wanted: %s", pool_want_name(pool->want));
+    output_colour(out, COLOUR_NONE);
+    buffer_printf(&line, "  %s", when_relative(pool->wanted_at, view->now, since));
+    if (pool->wanted_by)
+        buffer_printf(&line, ", by %s", pool->wanted_by);
+    output_line(out, &line);
+}
+
 static void print_beneath(size_t row, void *context)
 {
     const struct view *view = context;
-    const struct pool_status *status = &view->sights[row].status;
-    const bool is_blank = status->process_count == 0 && !status->queues && !status->handlers;
+    const struct pool_sight *sight = &view->sights[row];
+    const struct pool_status *status = &sight->status;
+    const bool is_blank = status->process_count == 0 && !status->queues && !status->handlers &&
+                          sight->pool->want == POOL_WANT_NOTHING;
 
+    if (sight->pool->want != POOL_WANT_NOTHING)
+        print_want(view, sight->pool);
     pool_offer_print(status, INDENT, &view->session->out);
     print_start_failures(view, status);
     print_processes(view, status);
@@ -204,15 +238,12 @@ static void print_tables(struct view *view)
 
 /* ---- the command ---- */
 
-static enum status run_pools(struct session *session, const struct option_value *options,
-                             const struct words *arguments)
+static enum status list(struct session *session)
 {
     CLEANUP(pool_list_done) struct pool_list pools = {0};
     CLEANUP(view_done) struct view view = {.session = session};
     struct error err;
 
-    (void)options;
-    (void)arguments;
     enum status status = session_open(session, SESSION_LOOK);
     if (status != STATUS_OK)
         return status;
@@ -228,15 +259,31 @@ static enum status run_pools(struct session *session, const struct option_value 
     return STATUS_OK;
 }
 
-static const char *const pools_examples[] = {"pools", "--json pools", NULL};
+static enum status run_pools(struct session *session, const struct option_value *options,
+                             const struct words *arguments)
+{
+    (void)options;
+    if (arguments->count == 0)
+        return list(session);
+    return pool_want_run(session, arguments->items[0],
+                         arguments->count == 2 ? arguments->items[1] : NULL);
+}
+
+static const char *const pools_examples[] = {
+    "pools", "--json pools", "pools quiet web1", "pools resume web1", "pools terminate web1", NULL};
 
 const struct command command_pools = {
     .name = "pools",
-    .summary = "list the pools: what they serve, handle and do",
-    .arguments = "",
+    .summary = "list the pools: what they serve, handle and do; ask one to stop",
+    .arguments = "[quiet|terminate|resume NAME]",
     .details = "WORKERS is how many of the pool's workers run a job. What is shown was\n"
-               "true at LAST-BEAT; a pool that has been quiet for 60s is silent.\n",
+               "true at LAST-BEAT; a pool that was not heard of for 60s is silent.\n"
+               "quiet asks a pool to take no more jobs, resume to go on, terminate to end once\n"
+               "its jobs have ended: it hears that with its next heartbeat, wherever it runs.\n"
+               "NAME is how its name begins, if no other's does.\n",
     .examples = pools_examples,
     .options = options_none,
+    .words = pool_want_words,
+    .max_arguments = 2,
     .run = run_pools,
 };

@@ -32,8 +32,8 @@ static suite_maker *const suites[] = {
     cancel_suite,  admin_suite,    states_suite,     vectors_suite,     held_suite,
     damage_suite,  failures_suite, doors_suite,      bring_back_suite,  list_suite,
     pages_suite,   batch_suite,    batch_told_suite, redis_batch_suite, redis_pages_suite,
-    overlap_suite, extras_suite,   bulk_suite,       dead_groups_suite,
-    claims_suite,  pools_suite,
+    overlap_suite, extras_suite,   bulk_suite,       dead_groups_suite, claims_suite,
+    pools_suite,
 };
 
 /* What a way in for producers has to pass: enqueue, idempotency and keys. */

@@ -46,6 +46,9 @@ class Completion(Case):
     def test_help_takes_a_command(self):
         self.assertEqual(self.offered("help", "mig"), ["migrate"])
 
+    def test_what_can_be_wanted_of_a_pool_is_offered(self):
+        self.assertEqual(self.offered("pools", "qu"), ["quiet"])
+
     def test_the_script_is_a_good_one(self):
         path = self.write("script", self.ok("completion", backend=False) + "\n")
         done = subprocess.run(["shellcheck", "-s", "bash", path], check=False, text=True,

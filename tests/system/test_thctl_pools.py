@@ -57,6 +57,37 @@ class Pools(Case):
         self.assertRegex(lines[7], r"^web-2  host\.example  4711  running +0/0 ")
         self.assertEqual([line.split()[0] for line in lines[8:]], ["PROCESS", "dispatcher"])
 
+    def test_what_is_wanted_of_a_pool_is_kept_and_shown_with_who_wants_it(self):
+        self.make_pool("mail.8af3", STATUS)
+        self.make_pool("web.7", STATUS)
+        self.assertEqual(self.ok("pools", "quiet", "mail"), "mail.8af3 is asked to take no more jobs")
+        mail, web = self.objects("pools")
+        self.assertEqual(mail["want"], "quiet")
+        self.assertIn("@", mail["wanted_by"])
+        self.assertNotIn("want", web)
+        lines = self.ok("pools").splitlines()
+        self.assertRegex(lines[2], r"^  wanted: quiet  (now|\d+s ago), by .+@.+$")
+        [told] = self.objects("pools", "terminate", "mail.8")
+        self.assertEqual(told, {"name": "mail.8af3", "want": "terminate"})
+        self.assertEqual(self.objects("pools")[0]["want"], "terminate")
+        self.assertEqual(self.ok("pools", "resume", "mail.8af3"), "mail.8af3 is asked to go on")
+        self.assertEqual(self.objects("pools")[0]["want"], "nothing")
+        self.assertNotIn("wanted:", self.ok("pools"))
+
+    def test_a_pool_that_nobody_can_mean_is_refused(self):
+        self.make_pool("mail.1", STATUS)
+        self.make_pool("mail.2", STATUS)
+        result = self.thctl("pools", "quiet", "mial")
+        self.assertEqual((result.code, result.err),
+                         (1, "thctl: pool 'mial' is not there; there are: mail.1, mail.2\n"))
+        result = self.thctl("pools", "quiet", "mail")
+        self.assertEqual((result.code, result.err),
+                         (1, "thctl: pool 'mail' may be each of: mail.1, mail.2\n"))
+        for words in (["quite", "mail.1"], ["quiet"], ["mail.1"]):
+            result = self.thctl("pools", *words)
+            self.assertEqual(result.code, 2)
+            self.assertIn("pools takes nothing, or quiet, terminate or resume and a NAME", result.err)
+
     def test_a_try_whose_time_has_come_is_not_called_the_next_one_of_the_past(self):
         self.make_pool("web-1", {**STATUS, "start_failures": [
             {"pattern": "x", "error": "exec x: No such file", "since": LONG_AGO, "next_try": LONG_AGO}]})

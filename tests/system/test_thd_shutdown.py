@@ -174,6 +174,42 @@ class Steering(GateCase):
         pool.signal(signal.SIGCONT)
         self.assert_untouched(waiting)
 
+    def test_thctl_has_a_pool_take_no_more_jobs_and_go_on(self):
+        pool = self.brisk_pool()
+        running = self.held_job()
+        self.ok("pools", "quiet", self.objects("pools")[0]["name"])
+        pool.wait_event("pool_paused")
+        waiting = self.enqueue("quick")
+        self.open_gate()
+        self.assert_untouched(running)  # so the dispatcher has heard of it
+        self.assertEqual(self.job(waiting)["state"], "ready")
+        self.ok("pools", "resume", self.objects("pools")[0]["name"])
+        pool.wait_event("pool_resumed")
+        self.assert_untouched(waiting)
+
+    def test_a_signal_that_came_later_than_what_thctl_wants_is_obeyed(self):
+        pool = self.brisk_pool()
+        self.ok("pools", "quiet", self.objects("pools")[0]["name"])
+        pool.wait_event("pool_paused")
+        pool.signal(signal.SIGCONT)
+        pool.wait_event("pool_resumed")
+        pid = pool.pid_of("heartbeater")  # the next one hears of it again
+        os.kill(pid, signal.SIGKILL)
+        pool.wait_replaced("heartbeater", pid)
+        wait_for(lambda: len(pool.events("pool_wanted")) == 2, "the next heartbeater's first beat")
+        self.assert_untouched(self.enqueue("quick"))
+        self.assertEqual(len(pool.events("pool_paused")), 1)
+
+    def test_thctl_has_a_pool_end_once_its_jobs_have_ended(self):
+        pool = self.brisk_pool()
+        running = self.held_job()
+        self.ok("pools", "terminate", self.objects("pools")[0]["name"])
+        self.assertEqual(pool.wait_event("pool_draining")["reason"], "thctl")
+        self.open_gate()
+        self.assertEqual(pool.wait(), 0, pool.log_text())
+        self.assert_untouched(running)
+        self.assertEqual(self.objects("pools"), [])
+
     def test_usr1_logs_what_every_process_does(self):
         pool = self.brisk_pool(num_workers=2)
         job_id = self.held_job()

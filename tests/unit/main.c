@@ -69,7 +69,7 @@ static const struct {
     {"client", {pool_status_suite, offers_suite}},
     {"cli", {options_suite}},
     {"thctl", {
-        growth_suite, limits_suite, pages_suite, top_data_suite, top_order_suite,
+        growth_suite, limits_suite, pages_suite, pool_want_suite, top_data_suite, top_order_suite,
         top_room_suite, top_view_suite, when_suite}},
 };
 /* clang-format on */

@@ -200,6 +200,7 @@ Suite *options_suite(void);
 
 /* thctl */
 Suite *limits_suite(void);
+Suite *pool_want_suite(void);
 Suite *growth_suite(void);
 Suite *pages_suite(void);
 Suite *top_data_suite(void);

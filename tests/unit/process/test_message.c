@@ -91,7 +91,8 @@ END_TEST
 
 START_TEST(reports_and_halts_arrive_as_they_were_sent)
 {
-    const struct report report = {REPORT_WORKER_SETTLED, 4000000000u};
+    const struct report report = {
+        .kind = REPORT_WANTED, .serial = 4000000000u, .wanted = ORDER_DRAIN, .wanted_at = 7};
     const struct halt halt = {{7, 4000000000u}, STOP_DRAIN};
     struct report got_report;
     struct halt got_halt;
@@ -102,6 +103,8 @@ START_TEST(reports_and_halts_arrive_as_they_were_sent)
     ck_assert_int_eq(halt_receive(post.far, &got_halt, &post.err), DELIVERY_DONE);
     ck_assert_int_eq(got_report.kind, report.kind);
     ck_assert_uint_eq(got_report.serial, report.serial);
+    ck_assert_int_eq(got_report.wanted, report.wanted);
+    ck_assert_int_eq(got_report.wanted_at, report.wanted_at);
     ck_assert_uint_eq(got_halt.hold.entry, halt.hold.entry);
     ck_assert_uint_eq(got_halt.hold.generation, halt.hold.generation);
     ck_assert_int_eq(got_halt.reason, halt.reason);
@@ -165,7 +168,7 @@ static const struct {
     unsigned last;
 } kinds[] = {
     {"order", send_order, receive_order, ORDER_RETIRE},
-    {"report", send_report, receive_report, REPORT_PEER_CUT_OFF},
+    {"report", send_report, receive_report, REPORT_WANTED},
     {"halt", send_halt, receive_halt, STOP_FROZEN},
 };
 
@@ -287,7 +290,7 @@ START_TEST(the_last_words_of_the_dead_are_heard)
 
     ck_assert_int_ge(pid, 0);
     if (pid == 0) {
-        const struct report report = {REPORT_READY, 1};
+        const struct report report = {.kind = REPORT_READY, .serial = 1};
 
         close(post.far);
         _exit(report_send(post.near, &report, &post.err) != DELIVERY_DONE ||
