@@ -7,5 +7,6 @@
 #include "api/route.h"
 
 extern const struct route_table health_routes;
+extern const struct route_table login_routes;
 
 #endif

@@ -113,6 +113,10 @@ Suite *door_call_suite(void);
 Suite *pack_suite(void);
 Suite *peers_suite(void);
 
+/* api */
+Suite *credentials_suite(void);
+Suite *origin_suite(void);
+
 /* worker */
 Suite *call_suite(void);
 Suite *command_suite(void);
