@@ -8,5 +8,6 @@
 
 extern const struct route_table health_routes;
 extern const struct route_table login_routes;
+extern const struct route_table openapi_routes;
 
 #endif

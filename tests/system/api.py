@@ -7,6 +7,7 @@ seen of the document is written down below $TH_API_SEEN, where test_api_seen.py 
 import http.client
 import json
 import os
+import re
 import socket
 import sys
 import urllib.parse
@@ -18,7 +19,10 @@ from harness import BACKEND, DEADLINE
 
 SEEN = os.environ.get("TH_API_SEEN")
 DOCUMENT = "/api/openapi.json"
+AN_ID = "0193f0a2-7c1d-7abc-8def-0123456789ab"
 OUR_TYPES = ("application/json", "application/problem+json")
+
+seen = set()
 
 
 class Answer:
@@ -75,6 +79,19 @@ class Document:
             part = self.resolver.resolve(part["$ref"])[1]
         return part
 
+    def operations(self):
+        """All of them: method, path with a sample for what varies, operation."""
+        for template, operations in self.content["paths"].items():
+            for method, operation in operations.items():
+                path = template.replace("{id}", AN_ID)
+                yield method.upper(), re.sub("{[a-z]+}", "x", path), operation
+
+    def body(self, operation):
+        """A body that is right, or None where there is none."""
+        if "requestBody" not in operation:
+            return None
+        return sample(operation["requestBody"]["content"]["application/json"]["schema"], self.resolve)
+
     def defect(self, operation, answer):
         """What the answer has that the document does not allow, or None."""
         allowed = operation["responses"].get(str(answer.status))
@@ -101,12 +118,34 @@ def fits(template, segments):
 
 
 def note(method, template, status):
-    """Writes down what was seen, for test_api_seen.py. Each program that runs tests has a file of its own."""
-    if SEEN:
-        os.makedirs(SEEN, exist_ok=True)
-        program = os.path.basename(sys.argv[-1]) + "." + BACKEND
-        with open(os.path.join(SEEN, program), "a", encoding="utf-8") as file:
-            file.write(f"{method} {template} {status}\n")
+    """Writes down what was seen, for test_api_seen.py. Each program that runs tests has a file, and begins it anew."""
+    line = f"{method} {template} {status}\n"
+    if not SEEN or line in seen:
+        return
+    seen.add(line)
+    os.makedirs(SEEN, exist_ok=True)
+    with open(os.path.join(SEEN, f"{sys.argv[-1]}.{BACKEND}"), "w" if len(seen) == 1 else "a",
+              encoding="utf-8") as file:
+        file.write(line)
+
+
+def sample(schema, resolve):
+    """The least that fits a schema; for requests that only have to be right."""
+    schema = resolve(schema)
+    for choice in ("oneOf", "anyOf"):
+        if choice in schema:
+            return sample(schema[choice][0], resolve)
+    if "const" in schema or "enum" in schema:
+        return schema.get("const", schema.get("enum", [None])[0])
+    kind = schema.get("type", "object")
+    kind = kind[0] if isinstance(kind, list) else kind
+    if kind == "object":
+        return {name: sample(schema["properties"][name], resolve) for name in schema.get("required", [])}
+    if kind == "array":
+        return [sample(schema["items"], resolve) for _ in range(schema.get("minItems", 0))]
+    if kind == "string":
+        return AN_ID if schema.get("format") == "uuid" else schema.get("examples", ["x"])[0]
+    return {"integer": schema.get("minimum", 1), "number": schema.get("minimum", 1), "boolean": True}.get(kind)
 
 
 class Api:
@@ -186,7 +225,9 @@ class Api:
     def document(self):
         if self.known is None:
             answer = self.request("GET", DOCUMENT)
-            self.known = Document(answer.json if answer.status == 200 else {"paths": {}})
+            if answer.status != 200:
+                return Document({"paths": {}})  # it will be asked for again
+            self.known = Document(answer.json)
         return self.known
 
     def check(self, method, path, answer):

@@ -47,7 +47,7 @@ static const struct {
         http_exchange_suite, http_patience_suite, http_pure_suite, http_refusals_suite, http_server_suite,
         http_stream_suite}},
     {"door", {door_call_suite, calls_suite, pack_suite, peers_suite}},
-    {"api", {credentials_suite, origin_suite}},
+    {"api", {credentials_suite, openapi_suite, origin_suite}},
     {"worker", {
         call_suite, command_suite, execution_suite, output_suite, plugin_suite, program_suite,
         resident_line_suite, resident_many_suite, resident_suite, restarts_suite, schema_limits_suite,

@@ -115,6 +115,7 @@ Suite *peers_suite(void);
 
 /* api */
 Suite *credentials_suite(void);
+Suite *openapi_suite(void);
 Suite *origin_suite(void);
 
 /* worker */
