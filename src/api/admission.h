@@ -12,10 +12,10 @@ struct http_request;
 struct http_response;
 
 /* False refuses. */
-bool admission_check(struct api *api, const struct http_request *request, size_t *body_max_out,
+bool admission_check(struct api *api, struct http_request *request, size_t *body_max_out,
                      struct http_response *refusal_out);
 
 /* What the client of an admitted request may do. */
-enum right admission_right(const struct api *api, const struct http_request *request);
+enum right admission_right(const struct http_request *request);
 
 #endif

@@ -13,6 +13,7 @@
 #include "api/inside.h"
 #include "api/readiness.h"
 #include "base/clock.h"
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "config/config.h"
@@ -31,6 +32,19 @@
 
 /* ---- requests ---- */
 
+/* What every answer has, refusals and streams too: a browser runs only what is ours, shows us to no
+ * other page, tells nobody where it was, and keeps nothing. */
+static const struct http_header always[] = {
+    {"Content-Security-Policy",
+     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cross-Origin-Opener-Policy", "same-origin"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Cache-Control", "no-store"},
+};
+
 static bool admit(void *context, struct http_request *request, size_t *body_max_out,
                   struct http_response *refusal_out)
 {
@@ -42,7 +56,7 @@ static void handle(void *context, struct http_request *request)
     struct api *api = context;
 
     scoreboard_count(api->process->scoreboard, api->process->slot, ++api->requests);
-    visit_begin(api, request, admission_right(api, request));
+    visit_begin(api, request, admission_right(request));
 }
 
 static void explain(void *context, int status, const char *reason,
@@ -137,6 +151,8 @@ static bool open_server(struct api *api, struct error *err)
         .connections_per_address = (unsigned)config->connections_per_address,
         .memory = HTTP_MEMORY,
         .limits = HTTP_LIMITS,
+        .headers = always,
+        .header_count = COUNT_OF(always),
         .handler =
             {
                 .context = api,
@@ -158,7 +174,7 @@ static bool open_all(struct api *api, struct error *err)
     return calls_open(loop, "gate", &api->peers[API_GATE], err) &&
            calls_open(loop, "browse", &api->peers[API_BROWSE], err) &&
            readiness_open(api->peers, &api->readiness, err) && open_server(api, err) &&
-           confine_enter(err);
+           digest_prepare(err) && confine_enter(err);
 }
 
 static void close_all(struct api *api)

@@ -23,10 +23,10 @@ static void answer_ready(struct visit *visit)
 }
 
 static const struct route routes[] = {
-    {"GET", "/health", RIGHT_NONE, BODY_NONE, answer_health, .name = "health",
-     .help = "Whether the process turns, database or not",
+    {"GET", "/health", RIGHT_NONE, BODY_NONE, answer_health, .is_for_probes = true,
+     .name = "health", .help = "Whether the process turns, database or not",
      .answers = {{200, "Health", NULL, "It does"}}},
-    {"GET", "/ready", RIGHT_NONE, BODY_NONE, answer_ready, .name = "ready",
+    {"GET", "/ready", RIGHT_NONE, BODY_NONE, answer_ready, .is_for_probes = true, .name = "ready",
      .help = "Whether this pool can do what it is for",
      .answers = {{200, "Readiness", NULL, "It can"},
                  {503, "Readiness", NULL, "It cannot, and why"}}},

@@ -4,6 +4,7 @@
 #ifndef API_INSIDE_H
 #define API_INSIDE_H
 
+#include "api/guesses.h"
 #include "api/routes.h"
 #include "api/visit.h"
 #include "base/base.h"
@@ -21,6 +22,7 @@ struct api {
     struct readiness *readiness;    /* owned */
     struct visit *visits;           /* owned; those without an answer */
     struct loop_timer patience;     /* with the last clients */
+    struct guesses guesses;
     int64_t requests;
     char allow[ROUTES_ALLOW_SIZE]; /* of the refusal that is on its way */
 };

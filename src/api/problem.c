@@ -142,7 +142,6 @@ void problem_respond(const struct problem *problem, struct http_response *respon
         .body = {(const unsigned char *)text.data, text.length},
         .body_is = HTTP_TAKEN,
     };
-    http_response_add(response_out, "Cache-Control", "no-store");
     if (problem->status == 503 || problem->status == 429)
         http_response_add(response_out, "Retry-After", "1");
 }

@@ -25,7 +25,8 @@ enum body_size {
     BODY_JOBS,  /* max(16 MiB, 4/3 of max_payload and 64 KiB) */
 };
 
-/* What a route may be answered with, besides what any may: 400, 401, 403, 405, 421, 429, 503. */
+/* What a route may be answered with, besides what any may: openapi.c. Those of one status, with
+ * different types, stand side by side. A schema is a file in schemas/. */
 struct route_answer {
     int status;
     const char *schema; /* of components/schemas; NULL: no body, or none that is JSON */
@@ -41,6 +42,7 @@ struct route {
     enum right right;
     enum body_size body;
     void (*serve)(struct visit *visit);
+    bool is_for_probes; /* which ask by whatever address they have: any Host will do */
 
     /* For the OpenAPI document; the first three are also what visit_read() goes by. */
     const struct value_field *query;  /* NULL: no parameters */

@@ -13,6 +13,8 @@
 
 static const struct route_table *const tables[] = {
     &health_routes,
+    &login_routes,
+    &openapi_routes,
 };
 
 /* Whether the segments are those of the pattern; its parameter, if it has one. */

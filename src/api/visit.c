@@ -108,7 +108,6 @@ void visit_answer(struct visit *visit, int status, struct bytes json)
         .body_is = HTTP_COPIED,
     };
 
-    http_response_add(&response, "Cache-Control", "no-store");
     visit_respond(visit, &response);
 }
 
@@ -289,12 +288,22 @@ void visit_relay(struct visit *visit, struct bytes pack)
         .body_is = HTTP_COPIED,
     };
 
-    http_response_add(&response, "Cache-Control", "no-store");
     add_link(&response, page.next, link);
     visit_respond(visit, &response);
 }
 
 /* ---- its beginning ---- */
+
+/* Where there are none, none is known. */
+static bool knows_no_parameter(struct visit *visit)
+{
+    struct problems problems = {.arena = &visit->arena};
+
+    if (read_query(visit, NULL, &problems))
+        return true;
+    visit_refuse_all(visit, &problems);
+    return false;
+}
 
 void visit_begin(struct api *api, struct http_request *request, enum right right)
 {
@@ -316,7 +325,7 @@ void visit_begin(struct api *api, struct http_request *request, enum right right
         visit_refuse_error(visit, &err);
     else if (visit->arena.failed)
         visit_refuse(visit, 503, NULL, "out of memory");
-    else
+    else if (visit->route->query || knows_no_parameter(visit))
         visit->route->serve(visit);
 }
 

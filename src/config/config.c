@@ -169,6 +169,13 @@ static void fill(const struct loading *loading, const char *path)
                           : exposure_find(config);
 }
 
+static void prepare_run(struct config *config, const struct node *root,
+                        struct diagnostics *diagnostics)
+{
+    checks_run_use(config, root, diagnostics);
+    doors_read_tokens(config, root, diagnostics);
+}
+
 bool config_load(const char *path, const struct config_reader *reader, struct config *config_out,
                  struct diagnostics *diagnostics)
 {
@@ -181,7 +188,7 @@ bool config_load(const char *path, const struct config_reader *reader, struct co
         diagnostics->root = root;
         fill(&loading, path);
         if (reader->use == CONFIG_TO_RUN)
-            checks_run_use(config_out, root, diagnostics);
+            prepare_run(config_out, root, diagnostics);
         if (reader->check)
             reader->check(reader->context, config_out, diagnostics);
     }

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/base.h"
+#include "base/digest.h"
 #include "base/log.h"
 #include "config/diagnostics.h"
 #include "config/field.h"
@@ -117,6 +118,12 @@ struct cron_config {
     bool enabled;
 };
 
+/* What opens a door: no more of it is kept. */
+struct token {
+    bool is_set;
+    struct digest digest;
+};
+
 struct http_config {
     const char *listen;     /* HOST:PORT, [ADDRESS]:PORT or unix:PATH */
     const char *token_file; /* NULL: none */
@@ -124,7 +131,8 @@ struct http_config {
     struct text_list hosts;
     int connections;
     int connections_per_address;
-    const char *title; /* NULL: that of the program */
+    const char *title;              /* NULL: that of the program */
+    struct token token, read_token; /* of the files; only where the config is read to run */
 };
 
 struct faktory_config {

@@ -11,6 +11,10 @@
 void doors_check(const struct config *config, const struct node *root,
                  struct diagnostics *diagnostics);
 
+/* Reads the files of tokens. */
+void doors_read_tokens(struct config *config, const struct node *root,
+                       struct diagnostics *diagnostics);
+
 /* Makes the paths of sockets absolute: relative ones start at the folder of the config. */
 void doors_settle(struct config *config);
 

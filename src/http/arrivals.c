@@ -6,6 +6,8 @@
  */
 #include "http/arrivals.h"
 
+#include "base/buffer.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "http/inside.h"
@@ -21,10 +23,22 @@
 /* How long nobody is accepted when there is no descriptor left, and nobody idle to take it from. */
 #define PAUSE (100 * USEC_PER_MSEC)
 
-static const char full[] = "HTTP/1.1 503 Service Unavailable\r\n"
-                           "Retry-After: 1\r\n"
-                           "Content-Length: 0\r\n"
-                           "Connection: close\r\n\r\n";
+#define ANSWER_MAX ((size_t)4096)
+
+/* To whoever has to go at once: as far as it can be sent, and the client may not have asked yet. */
+static void say_full(const struct http_server *server, int fd)
+{
+    CLEANUP(buffer_done) struct buffer answer = BUFFER(ANSWER_MAX);
+
+    buffer_text(&answer, "HTTP/1.1 503 Service Unavailable\r\n"
+                         "Retry-After: 1\r\n"
+                         "Content-Length: 0\r\n"
+                         "Connection: close\r\n");
+    for (size_t i = 0; i < server->header_count; i++)
+        buffer_printf(&answer, "%s: %s\r\n", server->headers[i].name, server->headers[i].value);
+    buffer_text(&answer, "\r\n");
+    (void)!send(fd, buffer_str(&answer), answer.length, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
 
 static bool watch_all(struct http_server *server, struct error *err)
 {
@@ -82,8 +96,7 @@ static void welcome(struct http_server *server, const struct http_connection *ne
     struct http_connection *connection = malloc(sizeof *connection);
 
     if (!connection || !make_room(server, newcomer)) {
-        /* As far as it goes: the client may not have asked yet. */
-        (void)!send(newcomer->fd, full, sizeof full - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+        say_full(server, newcomer->fd);
         close(newcomer->fd);
         free(connection);
         return;

@@ -83,7 +83,7 @@ static void set_refusal(struct http_exchange *exchange, const struct http_respon
     exchange->sent = response->sent;
     exchange->sent_context = response->context;
     exchange->refusal_status = (unsigned)response->status;
-    exchange->refusal = http_build(response, server_of(exchange)->is_retiring);
+    exchange->refusal = http_build(server_of(exchange), response);
     exchange->is_dropped = !exchange->refusal;
 }
 

@@ -21,6 +21,8 @@ struct http_server {
     struct loop *loop;
     struct http_handler handler;
     struct http_limits limits;
+    const struct http_header *headers;
+    size_t header_count;
     unsigned connections, connections_per_address;
     size_t memory, memory_used;
 

@@ -64,7 +64,7 @@ void http_answer(struct http_request *request, const struct http_response *respo
         replace(exchange, response, &replacement);
         response = &replacement;
     }
-    struct MHD_Response *built = http_build(response, server->is_retiring);
+    struct MHD_Response *built = http_build(server, response);
 
     http_exchange_forget_body(exchange); /* not before: the answer may have been made of it */
     loop_unwatch(server->loop, &exchange->watch);

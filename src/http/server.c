@@ -153,6 +153,8 @@ bool http_server_open(struct loop *loop, const struct http_server_options *optio
     server->loop = loop;
     server->handler = options->handler;
     server->limits = options->limits;
+    server->headers = options->headers;
+    server->header_count = options->header_count;
     server->connections = options->connections;
     server->connections_per_address = options->connections_per_address;
     server->memory = options->memory;

@@ -42,6 +42,8 @@ struct http_server_options {
     unsigned connections_per_address; /* the same; loopback and Unix sockets are not counted */
     size_t memory;                    /* bodies and answers under way, in all; then 503 */
     struct http_limits limits;
+    const struct http_header *headers; /* of every answer, unless it has one of that name */
+    size_t header_count;
     struct http_handler handler;
 };
 

@@ -81,13 +81,13 @@ static ssize_t read_on(void *context, uint64_t position, char *out, size_t most)
     return 0;
 }
 
-static struct MHD_Response *build(struct http_stream *stream, const struct http_response *head,
-                                  bool closes)
+static struct MHD_Response *build(const struct http_server *server, struct http_stream *stream,
+                                  const struct http_response *head)
 {
     struct MHD_Response *built =
         MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_SIZE, read_on, stream, NULL);
 
-    if (built && !http_build_head(head, closes, built)) {
+    if (built && !http_build_head(server, head, built)) {
         MHD_destroy_response(built);
         return NULL;
     }
@@ -119,7 +119,7 @@ struct http_stream *http_stream_begin(struct http_request *request,
     struct http_exchange *exchange = http_exchange_of(request);
     const struct http_server *server = exchange->connection->server;
     struct http_stream *stream = calloc(1, sizeof *stream);
-    struct MHD_Response *built = stream ? build(stream, head, server->is_retiring) : NULL;
+    struct MHD_Response *built = stream ? build(server, stream, head) : NULL;
 
     assert(exchange->step == HTTP_STEP_HELD);
     http_exchange_refund(exchange);

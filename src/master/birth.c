@@ -6,6 +6,7 @@
  *     process held by accident would hide its owner's death.
  *   - A worker knows neither the store's URL nor the variables that lead to it, unless a handler
  *     asks for them by pass_env. It can write no shared memory but its own.
+ *   - What opens the HTTP API is known to its door alone.
  *   - A door knows nothing of what the config keeps for others, and no variable at all.
  */
 #include "master/birth.h"
@@ -111,6 +112,8 @@ static bool confine_door(const struct this_pool *pool, const struct process *pro
 static bool begin(const struct this_pool *pool, struct process *process, const struct role *role,
                   struct error *err)
 {
+    if (!role->is_door || role->door != DOOR_HTTP)
+        secrets_forget_tokens(pool);
     if (role->works && !confine_worker(pool, process, err))
         return false;
     if (role->is_door && !confine_door(pool, process, err))

@@ -74,6 +74,14 @@ bool secrets_forget_store(const struct this_pool *pool, struct error *err)
     return forget_variables(pool->config, err);
 }
 
+void secrets_forget_tokens(const struct this_pool *pool)
+{
+    const struct http_config *http = &pool->config->http;
+
+    explicit_bzero((struct token *)&http->token, sizeof http->token);
+    explicit_bzero((struct token *)&http->read_token, sizeof http->read_token);
+}
+
 static void wipe_pairs(const struct text_pairs *pairs)
 {
     for (size_t i = 0; i < pairs->count; i++)

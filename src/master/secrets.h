@@ -16,4 +16,7 @@ bool secrets_forget_store(const struct this_pool *pool, struct error *err) MUST_
 /* A door: that, every variable, and what the config gives to the handlers. */
 void secrets_forget_all(const struct this_pool *pool);
 
+/* All but `thd: http`: what is kept of the tokens also makes cookies. */
+void secrets_forget_tokens(const struct this_pool *pool);
+
 #endif

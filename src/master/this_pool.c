@@ -66,9 +66,6 @@ static void warn_of_gaps(const struct config *config)
     if (config->exposed)
         log_warning("config_exposed", "path=%s reason=%s", config->exposed,
                     "others may write it, and so decide what this pool runs");
-    if (config->has_http)
-        log_warning("config_ignored", "key=http reason=%s",
-                    "this thd answers GET /health and GET /ready, and nothing else yet");
     if (config->has_faktory)
         log_warning("config_ignored", "key=faktory reason=%s",
                     "this thd does not speak Faktory's protocol yet");

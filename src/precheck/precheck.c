@@ -6,6 +6,7 @@
 #include "backend.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/output.h"
 #include "config/config.h"
 #include "precheck/destinations.h"
@@ -38,10 +39,27 @@ void precheck_sum_up(const char *path, const struct diagnostics *diagnostics)
         output_remark("%s: %zu error%s", path, errors, plural(errors));
 }
 
+/* What is right, and yet does not do what it looks like. */
+static void check_http(const struct precheck *precheck)
+{
+    static const char *const listen[] = {"http", "listen", NULL};
+    static const char *const reader[] = {"http", "read_token_file", NULL};
+    const struct http_config *http = &precheck->config->http;
+
+    if (http->hosts.count == 0 &&
+        (text_starts_with(http->listen, "0.0.0.0:") || text_starts_with(http->listen, "[::]:")))
+        finding_warning(precheck, listen,
+                        "only this machine has a name for it: list under http.hosts by which names "
+                        "others reach it");
+    if (http->read_token_file && !http->token_file)
+        finding_warning(precheck, reader,
+                        "nobody may change anything over HTTP: there is no token_file");
+}
+
 /* What the config may say and this thd does not do, and who else may change what it says. */
 static void check_sections(const struct precheck *precheck)
 {
-    static const char *const http[] = {"http", NULL}, *const faktory[] = {"faktory", NULL};
+    static const char *const faktory[] = {"faktory", NULL};
     static const char *const all[] = {NULL};
     const struct config *config = precheck->config;
 
@@ -51,8 +69,7 @@ static void check_sections(const struct precheck *precheck)
                         "to do so (chmod, chown)",
                         config->exposed);
     if (config->has_http)
-        finding_warning(precheck, http,
-                        "so far thd answers GET /health and GET /ready, and nothing else");
+        check_http(precheck);
     if (config->has_faktory)
         finding_warning(precheck, faktory,
                         "this section does nothing yet: thd does not speak Faktory's protocol");

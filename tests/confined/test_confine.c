@@ -5,6 +5,7 @@
  */
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/digest.h"
 #include "base/error.h"
 #include "process/confine.h"
 #include "process/loop.h"
@@ -275,6 +276,15 @@ static void say_what_day_it_is(void)
     insist(gmtime_r(&moment, &day) && day.tm_year == 70);
 }
 
+static void compare_secrets(void)
+{
+    const struct bytes secret = {(const unsigned char *)"secret", 6};
+    struct digest key, digest;
+
+    insist(digest_of(secret, &key) && digest_keyed(&key, secret, &digest));
+    insist(!digest_equal(&key, &digest));
+}
+
 static const struct {
     const char *rule;
     void (*act)(void);
@@ -286,12 +296,14 @@ static const struct {
     {"waits in its loop", run_the_loop},
     {"takes a connection", take_a_connection},
     {"has memory", allocate},
+    {"compares secrets", compare_secrets},
 };
 
 static void open_pair(void)
 {
     ck_assert_msg(message_pair(ends, &err), "%s", err.text);
     ck_assert_msg(loop_open(&loop, &err), "%s", err.text);
+    ck_assert_msg(digest_prepare(&err), "%s", err.text);
 }
 
 /* Somebody is connected, and has said two bytes. */

@@ -469,10 +469,19 @@ cron:
                  lambda: "no pool tells of its queues")
 
     def test_sections_that_do_nothing_yet(self):
-        self.finds(HANDLER + "http: {}\nfaktory:\n  allow_flush: true\n",
-                   ("3:1", "http: so far thd answers GET /health and GET /ready, and nothing else"),
-                   ("4:1", "faktory: this section does nothing yet: thd does not speak Faktory's "
+        self.finds(HANDLER + "faktory:\n  allow_flush: true\n",
+                   ("3:1", "faktory: this section does nothing yet: thd does not speak Faktory's "
                            "protocol"))
+
+    def test_doors_that_open_less_than_they_seem_to(self):
+        for name in ("token", "reader"):
+            os.chmod(self.write(name, name), 0o600)
+        self.finds(HANDLER + "http:\n  listen: 0.0.0.0:7460\n  token_file: token\n",
+                   ("4:11", "http.listen: only this machine has a name for it: list under http.hosts by which names "
+                            "others reach it"))
+        self.finds(HANDLER + "http:\n  read_token_file: reader\n",
+                   ("4:20", "http.read_token_file: nobody may change anything over HTTP: there is no token_file"))
+        self.finds(HANDLER + "http: {listen: '[::]:7460', token_file: token, hosts: [jobs.example.org]}\n")
 
     def test_a_config_that_init_wrote_has_none(self):
         self.ok("init", backend=False)

@@ -28,7 +28,7 @@ static const struct {
 } folders[] = {
     {"base", {
         arena_suite, backoff_suite, base64_suite, buffer_suite, calendar_suite, clock_suite,
-        decimal_suite, error_suite, excerpt_suite, gist_suite, io_suite, json_suite, json_tree_suite,
+        decimal_suite, digest_suite, error_suite, excerpt_suite, gist_suite, io_suite, json_suite, json_tree_suite,
         json_writer_suite, log_field_suite, log_line_suite, log_sink_suite, log_suite,
         random_suite, signal_name_suite, text_suite, timestamp_suite, units_suite, uuid_suite,
         zone_load_suite, zone_suite}},
@@ -38,7 +38,7 @@ static const struct {
         settlement_suite, state_suite, stop_reason_suite, tags_suite, error_shape_suite, timekeeper_suite, why_suite}},
     {"config", {
         config_suite, diagnostics_suite, environment_suite, field_suite, handler_match_suite,
-        include_suite, plugin_id_suite, reference_suite, yaml_tree_suite}},
+        include_suite, plugin_id_suite, reference_suite, token_file_suite, yaml_tree_suite}},
     {"process", {
         account_suite, known_clocks_suite, lease_table_suite, loop_suite, message_suite, notify_suite,
         orphans_suite, outage_suite, print_file_suite, process_suite, result_suite, result_ring_suite,
@@ -47,6 +47,7 @@ static const struct {
         http_exchange_suite, http_patience_suite, http_pure_suite, http_refusals_suite, http_server_suite,
         http_stream_suite}},
     {"door", {door_call_suite, calls_suite, pack_suite, peers_suite}},
+    {"api", {credentials_suite, openapi_suite, origin_suite}},
     {"worker", {
         call_suite, command_suite, execution_suite, output_suite, plugin_suite, program_suite,
         resident_line_suite, resident_many_suite, resident_suite, restarts_suite, schema_limits_suite,

@@ -24,6 +24,7 @@ Suite *buffer_suite(void);
 Suite *calendar_suite(void);
 Suite *clock_suite(void);
 Suite *decimal_suite(void);
+Suite *digest_suite(void);
 Suite *error_suite(void);
 Suite *excerpt_suite(void);
 Suite *gist_suite(void);
@@ -76,6 +77,7 @@ Suite *handler_match_suite(void);
 Suite *include_suite(void);
 Suite *plugin_id_suite(void);
 Suite *reference_suite(void);
+Suite *token_file_suite(void);
 Suite *yaml_tree_suite(void);
 
 /* process */
@@ -110,6 +112,11 @@ Suite *calls_suite(void);
 Suite *door_call_suite(void);
 Suite *pack_suite(void);
 Suite *peers_suite(void);
+
+/* api */
+Suite *credentials_suite(void);
+Suite *openapi_suite(void);
+Suite *origin_suite(void);
 
 /* worker */
 Suite *call_suite(void);

@@ -25,6 +25,55 @@ static void wait_for(unsigned connections)
         world_step();
 }
 
+static void expect_headers(const char *request, const char *answer)
+{
+    struct peer *peer = world_connect(NULL);
+
+    world_say(peer, request);
+    world_hear(peer, answer);
+    world_hear(peer, "\r\n\r\n");
+    ck_assert_msg(strstr(peer->heard, "X-Always: yes\r\n"), "%s", peer->heard);
+    ck_assert_msg(strstr(peer->heard, "X-Too: this\r\n"), "%s", peer->heard);
+}
+
+START_TEST(every_answer_has_the_headers_of_all)
+{
+    static const struct http_header always[] = {{"X-Always", "yes"}, {"X-Too", "this"}};
+
+    world.options.headers = always;
+    world.options.header_count = COUNT_OF(always);
+    world.options.connections = 1;
+    world_open();
+    expect_headers(GET("/none"), "HTTP/1.1 204 ");
+    expect_headers(GET("/secret"), "HTTP/1.1 401 ");
+    expect_headers("GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 400 ");
+    expect_headers(GET("/stream"), "HTTP/1.1 200 ");
+    expect_headers(GET("/none"), "HTTP/1.1 503 "); /* nobody is idle */
+}
+END_TEST
+
+START_TEST(an_answer_may_have_another_header_of_that_name)
+{
+    static const struct http_header always[] = {{"X-Always", "yes"}, {"X-Too", "this"}};
+    struct http_response response = {.status = 204};
+
+    http_response_add(&response, "x-always", "no");
+    world.options.headers = always;
+    world.options.header_count = COUNT_OF(always);
+    world_open();
+    struct peer *peer = world_connect(NULL);
+
+    world_say(peer, GET("/hold"));
+    while (!world.held)
+        world_step();
+    http_answer(world.held, &response);
+    world_hear(peer, "\r\n\r\n");
+    ck_assert_ptr_nonnull(strstr(peer->heard, "x-always: no\r\n"));
+    ck_assert_ptr_null(strstr(peer->heard, "X-Always"));
+    ck_assert_ptr_nonnull(strstr(peer->heard, "X-Too: this\r\n"));
+}
+END_TEST
+
 START_TEST(when_it_is_full_the_longest_idle_one_goes)
 {
     world.options.connections = 3;
@@ -247,6 +296,8 @@ Suite *http_server_suite(void)
     TCase *server = tcase_create("server");
 
     tcase_add_checked_fixture(server, world_setup, world_teardown);
+    tcase_add_test(server, every_answer_has_the_headers_of_all);
+    tcase_add_test(server, an_answer_may_have_another_header_of_that_name);
     tcase_add_test(server, when_it_is_full_the_longest_idle_one_goes);
     tcase_add_test(server, whoever_is_at_work_does_not_go);
     tcase_add_test(server, somebody_who_says_nothing_makes_room_too);
