@@ -24,6 +24,7 @@
 #include "process/scoreboard.h"
 #include "store/store.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 struct desk {
@@ -233,22 +234,30 @@ static void close_desk(struct desk *desk)
 
 int desk_run(struct process *process, const struct desk_service *service, struct desk **desk_out)
 {
-    struct desk desk = {
+    struct desk *desk = calloc(1, sizeof *desk);
+    int exit_code;
+    struct error err;
+
+    if (!desk) {
+        error_no_memory(&err);
+        return process_fail(&err);
+    }
+    *desk = (struct desk){
         .process = process,
         .service = service,
         .clock = {.lease = process->config->pool.lease},
-        .timer = {.call = try_store, .context = &desk},
-        .turn = {.call = take_turn, .context = &desk},
+        .timer = {.call = try_store, .context = desk},
+        .turn = {.call = take_turn, .context = desk},
     };
-    struct error err;
-
-    *desk_out = &desk;
-    if (!open_desk(&desk, &err))
-        return process_fail(&err);
-    const int exit_code = process_run(process);
-
-    close_desk(&desk);
+    *desk_out = desk;
+    if (open_desk(desk, &err)) {
+        exit_code = process_run(process);
+        close_desk(desk);
+    } else {
+        exit_code = process_fail(&err);
+    }
     *desk_out = NULL;
+    free(desk);
     return exit_code;
 }
 
