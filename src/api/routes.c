@@ -12,9 +12,7 @@
 #include <string.h>
 
 static const struct route_table *const tables[] = {
-    &health_routes,
-    &login_routes,
-    &openapi_routes,
+    &health_routes, &login_routes, &openapi_routes, &metrics_routes, &types_routes,
 };
 
 /* Whether the segments are those of the pattern; its parameter, if it has one. */
