@@ -18,8 +18,11 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "door/calls.h"
+#include "http/request.h"
+#include "http/response.h"
 #include "http/server.h"
 #include "process/confine.h"
+#include "process/meters.h"
 #include "process/process.h"
 #include "process/scoreboard.h"
 
@@ -48,7 +51,15 @@ static const struct http_header always[] = {
 static bool admit(void *context, struct http_request *request, size_t *body_max_out,
                   struct http_response *refusal_out)
 {
-    return admission_check(context, request, body_max_out, refusal_out);
+    struct api *api = context;
+    struct route_match match;
+
+    if (admission_check(api, request, body_max_out, refusal_out))
+        return true;
+    routes_match(request->method, request->path, &match);
+    meters_add_request(api->process->meters, match.route ? match.route->path : NULL,
+                       refusal_out->status, 0);
+    return false;
 }
 
 static void handle(void *context, struct http_request *request)
@@ -62,10 +73,11 @@ static void handle(void *context, struct http_request *request)
 static void explain(void *context, int status, const char *reason,
                     struct http_response *response_out)
 {
+    const struct api *api = context;
     const struct problem problem = {.status = status, .message = reason};
 
-    (void)context;
     problem_respond(&problem, response_out);
+    meters_add_request(api->process->meters, NULL, status, 0);
 }
 
 /* ---- the master's orders ---- */

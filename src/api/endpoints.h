@@ -9,5 +9,7 @@
 extern const struct route_table health_routes;
 extern const struct route_table login_routes;
 extern const struct route_table openapi_routes;
+extern const struct route_table metrics_routes;
+extern const struct route_table types_routes;
 
 #endif

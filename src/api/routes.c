@@ -11,11 +11,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* clang-format off */
 static const struct route_table *const tables[] = {
     &health_routes,
     &login_routes,
+    &metrics_routes,
     &openapi_routes,
+    &types_routes,
 };
+/* clang-format on */
 
 /* Whether the segments are those of the pattern; its parameter, if it has one. */
 static bool fits(const char *pattern, const struct http_path *path, const char **parameter_out)

@@ -16,6 +16,8 @@
 #include "http/response.h"
 #include "http/stream.h"
 #include "job/job.h"
+#include "process/meters.h"
+#include "process/process.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -52,6 +54,12 @@ static void end(struct visit *visit)
 
 /* ---- answers ---- */
 
+static void count(const struct visit *visit, int status)
+{
+    meters_add_request(visit->api->process->meters, visit->route->path, status,
+                       clock_boot() - visit->begun_at);
+}
+
 /* The desk that is told of it may have died meanwhile: then it knows nothing of it either. */
 static void note_sent(void *context, bool was_sent)
 {
@@ -86,6 +94,7 @@ void visit_respond(struct visit *visit, struct http_response *response)
         visit_refuse(visit, 503, NULL, "out of memory");
         return;
     }
+    count(visit, response->status);
     http_answer(visit->request, response);
     end(visit);
 }
@@ -95,6 +104,7 @@ struct http_stream *visit_stream(struct visit *visit, struct http_response *head
 {
     struct http_stream *stream = http_stream_begin(visit->request, head, events);
 
+    count(visit, head->status);
     end(visit);
     return stream;
 }
@@ -205,6 +215,14 @@ usec_t visit_now(const struct visit *visit)
 
 /* ---- the desks ---- */
 
+static void fail(struct visit *visit, const struct error *err)
+{
+    if (visit->failed)
+        visit->failed(visit, err);
+    else
+        visit_refuse_error(visit, err);
+}
+
 static void note_answer(void *context, struct bytes pack, const struct error *err)
 {
     struct visit *visit = context;
@@ -212,7 +230,7 @@ static void note_answer(void *context, struct bytes pack, const struct error *er
     visit->is_asking = false;
     if (err) {
         visit->is_delivery = false;
-        visit_refuse_error(visit, err);
+        fail(visit, err);
     } else {
         visit->answered(visit, pack);
     }
@@ -251,9 +269,10 @@ void visit_ask(struct visit *visit, const struct visit_question *question)
     struct error err;
 
     assert(!visit->is_asking);
+    visit->failed = question->failed;
     if (!buffer_ok(question->pack, &err) || !watch_client(visit, &err) ||
         !calls_send(visit->api->peers[question->peer], &wish, &visit->serial, &err)) {
-        visit_refuse_error(visit, &err);
+        fail(visit, &err);
         return;
     }
     visit->peer = question->peer;
@@ -315,7 +334,8 @@ void visit_begin(struct api *api, struct http_request *request, enum right right
         http_drop(request);
         return;
     }
-    *visit = (struct visit){.api = api, .request = request, .right = right};
+    *visit =
+        (struct visit){.api = api, .request = request, .right = right, .begun_at = clock_boot()};
     begin(visit);
     routes_match(request->method, request->path, &match);
     assert(match.route); /* it was admitted */

@@ -45,6 +45,7 @@ struct visit {
     struct http_query query;
     struct arena arena; /* as long as the visit */
     void *data;         /* the endpoint's own, in the arena */
+    usec_t begun_at;    /* boot time */
 
     /* While a desk is asked. */
     enum api_peer peer;
@@ -52,6 +53,7 @@ struct visit {
     bool is_asking;
     bool is_delivery;
     void (*answered)(struct visit *visit, struct bytes pack);
+    void (*failed)(struct visit *visit, const struct error *err);
 
     struct visit *next, *before; /* of the API's open ones */
 };
@@ -89,8 +91,9 @@ struct visit_question {
      * it has reached the client. */
     bool is_delivery;
 
-    /* The answer; an error has been told to the client instead. */
+    /* The answer; an error has been told to the client instead, unless `failed` is there. */
     void (*answered)(struct visit *visit, struct bytes pack);
+    void (*failed)(struct visit *visit, const struct error *err);
 };
 
 void visit_ask(struct visit *visit, const struct visit_question *question);

@@ -6,11 +6,14 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "browse/looks.h"
 #include "desk/desk.h"
 #include "door/pack.h"
 #include "door/page.h"
+#include "process/meters.h"
+#include "process/process.h"
 
 #define PAGE_MAX ((size_t)32 << 20)
 
@@ -23,7 +26,8 @@ static const struct {
     enum call_kind kind;
     look_function look;
 } looks[] = {
-    {CALL_KINDS, NULL},
+    {CALL_GAUGES, look_at_gauges},
+    {CALL_TYPES, look_at_types},
 };
 
 static look_function find_look(enum call_kind kind)
@@ -50,8 +54,11 @@ static bool answer(struct browse *browse, struct peer *peer, const struct call *
         .status = 200,
     };
 
+    const usec_t begun_at = clock_boot();
+
     if (!function(&look, err) || !buffer_ok(&body, err))
         return false;
+    meters_add_store_work(look.process->meters, STORE_LOOK, begun_at);
     const struct page page = {
         .status = look.status,
         .body = {(const unsigned char *)body.data, body.length},

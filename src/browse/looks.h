@@ -31,4 +31,7 @@ struct look {
 
 typedef bool (*look_function)(struct look *look, struct error *err);
 
+bool look_at_gauges(struct look *look, struct error *err);
+bool look_at_types(struct look *look, struct error *err);
+
 #endif

@@ -19,6 +19,7 @@
 #include "config/config.h"
 #include "door/peers.h"
 #include "process/known_clocks.h"
+#include "process/meters.h"
 #include "process/outage.h"
 #include "process/process.h"
 #include "process/scoreboard.h"
@@ -72,6 +73,7 @@ static void lose_store(struct desk *desk, const struct error *err)
         process_stop(desk->process, process_fail(err));
         return;
     }
+    meters_add_store_error(desk->process->meters, err->code);
     enter(desk, SLOT_WAITING);
     loop_set_timer(desk->process->loop, &desk->timer, outage_note(&desk->outage, err));
 }

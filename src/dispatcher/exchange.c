@@ -22,6 +22,7 @@
 #include "dispatcher/results.h"
 #include "dispatcher/room.h"
 #include "dispatcher/state.h"
+#include "process/meters.h"
 #include "process/process.h"
 #include "store/store.h"
 
@@ -82,6 +83,7 @@ static bool ask(struct dispatcher *dispatcher, size_t from, const struct reserva
     const usec_t start = clock_boot();
     const bool answered = send(dispatcher, from, sent, wanted, now, jobs_out, err);
 
+    meters_add_store_work(dispatcher->process->meters, STORE_EXCHANGE, start);
     if (answered)
         outbox_grow(outbox, share);
     else

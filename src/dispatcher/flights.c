@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "dispatcher/exchange.h"
 #include "dispatcher/state.h"
+#include "process/meters.h"
 #include "process/process.h"
 
 #include <assert.h>
@@ -166,6 +167,7 @@ bool flights_land(struct dispatcher *dispatcher, struct error *err)
         return error_prefix(err, "settle %zu jobs and reserve %zu", flight->finished.count,
                             flight->room);
     }
+    meters_add_store_work(dispatcher->process->meters, STORE_EXCHANGE, flight->answer.asked_at);
     flights->oldest = number_of(flights, 1);
     flights->count--;
     const bool taken = unload(dispatcher, flight, err) && forget_results(dispatcher, number, err) &&

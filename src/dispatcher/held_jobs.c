@@ -90,6 +90,7 @@ static void copy_job(struct held_job *held, const struct job *job)
     copy->stalls = job->stalls;
     copy->executions = job->executions;
     copy->on_dead_depth = job->on_dead_depth;
+    copy->due = job->due;
     copy->created_at = job->created_at;
     copy->started_at = job->started_at;
     copy->token = job->token;

@@ -10,6 +10,7 @@
 #include "dispatcher/conclude.h"
 #include "dispatcher/events.h"
 #include "dispatcher/state.h"
+#include "dispatcher/tally.h"
 #include "process/process.h"
 
 #include <assert.h>
@@ -250,8 +251,10 @@ bool outbox_take_answers(struct dispatcher *dispatcher, size_t from, struct erro
             continue;
         }
         note_due(dispatcher, &outbox->settlements[i]);
-        events_log(held, &outbox->settlements[i],
-                   is_over ? outbox->verdicts[i] : TH_E_LEASE_EXPIRED);
+        const enum th_error_code verdict = is_over ? outbox->verdicts[i] : TH_E_LEASE_EXPIRED;
+
+        events_log(held, &outbox->settlements[i], verdict);
+        tally_settled(dispatcher, held, &outbox->settlements[i], verdict);
         conclude_silently(dispatcher, held);
     }
     outbox_clear(outbox, kept);

@@ -10,6 +10,7 @@
 #include "dispatcher/handout.h"
 #include "dispatcher/recovery.h"
 #include "dispatcher/state.h"
+#include "process/meters.h"
 #include "process/process.h"
 #include "store/store.h"
 
@@ -122,6 +123,7 @@ bool store_handle_lose(struct dispatcher *dispatcher, struct error *err)
     leave_bell(dispatcher);
     if (dispatcher->store_state == STORE_ANSWERS)
         dispatcher_note_store(dispatcher, STORE_AWAY);
+    meters_add_store_error(dispatcher->process->meters, err->code);
     dispatcher->retry_at = outage_note(&dispatcher->outage, err);
     loop_set_timer(dispatcher->process->loop, &dispatcher->retry_timer, dispatcher->retry_at);
     return true;

@@ -22,7 +22,9 @@ enum call_kind {
     CALL_CONFIRM, /* what it was answered with has reached the client */
     CALL_FORGET,  /* nobody waits for it any more, and nobody will have what it is answered with */
 
-    CALL_PING, /* whether the store is there; answered at once, with an empty pack if it is */
+    CALL_PING,   /* whether the store is there; answered at once, with an empty pack if it is */
+    CALL_GAUGES, /* nothing; answered with a page, as Prometheus reads it */
+    CALL_TYPES,  /* nothing; a page: what ran lately in all pools */
     CALL_KINDS,
 };
 

@@ -19,10 +19,12 @@ static bool is_step(const struct timekeeper *keeper, usec_t distance)
     return keeper->lease > 0 && (distance < 0 ? -distance : distance) > keeper->lease / 6;
 }
 
-/* Less than was believed, and no more so than was in doubt: the clock itself has not moved. */
+/* Less than was believed, and no more so than was in doubt: the clock itself has not moved. How
+ * well a clock was known that was recalled, nobody can say. */
 static bool is_refined(const struct timekeeper *keeper, usec_t before, usec_t doubt)
 {
-    return keeper->offset < before && before - keeper->offset <= (doubt + keeper->width) / 2;
+    return doubt < USEC_MAX && keeper->offset < before &&
+           before - keeper->offset <= (doubt + keeper->width) / 2;
 }
 
 /* One step may follow another before all have seen the first. */

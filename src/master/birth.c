@@ -25,6 +25,7 @@
 #include "master/this_pool.h"
 #include "process/known_clocks.h"
 #include "process/lease_table.h"
+#include "process/meters.h"
 #include "process/print_file.h"
 #include "process/process.h"
 #include "process/result_ring.h"
@@ -88,14 +89,16 @@ static bool confine_worker(const struct this_pool *pool, const struct process *p
 {
     return secrets_forget_store(pool, err) && lower_limits(pool, err) &&
            lease_table_restrict(pool->leases, err) &&
-           known_clocks_restrict(pool->known_clocks, err) &&
+           known_clocks_restrict(pool->known_clocks, err) && meters_restrict(pool->meters, err) &&
            task_ring_restrict(process->task_ring, err) &&
            result_rings_restrict(process->result_rings, process->result_ring, err) &&
            scoreboard_restrict(pool->scoreboard, process->slot, err) &&
            start_board_restrict(process->start_board, err);
 }
 
-/* It reads what strangers send: all that it has is its socket, its peers and its own slot. */
+/* It reads what strangers send: all that it has is its socket, its peers, its own slot and its own
+ * meters.
+ */
 static bool confine_door(const struct this_pool *pool, const struct process *process,
                          struct error *err)
 {
@@ -105,6 +108,7 @@ static bool confine_door(const struct this_pool *pool, const struct process *pro
     result_rings_close(&rings); /* what is the child's of it */
     return lease_table_restrict(pool->leases, err) &&
            known_clocks_restrict(pool->known_clocks, err) &&
+           meters_restrict_door(pool->meters, err) &&
            scoreboard_restrict(pool->scoreboard, process->slot, err) &&
            start_board_restrict(process->start_board, err);
 }
@@ -200,6 +204,7 @@ static struct process describe(const struct seat *seat, const struct sockets *so
         .scoreboard = pool->scoreboard,
         .slot = seat->slot,
         .start_board = generation->start_board,
+        .meters = role->works ? NULL : pool->meters,
         .control = sockets->control[1],
         .tasks = role->hands_out ? generation->tasks[0]
                  : role->works   ? generation->tasks[1]

@@ -14,9 +14,11 @@
 #include "master/birth.h"
 #include "master/doors.h"
 #include "master/generation.h"
+#include "master/roles.h"
 #include "master/this_pool.h"
 #include "process/lease_table.h"
 #include "process/message.h"
+#include "process/meters.h"
 #include "process/process.h"
 #include "process/result_ring.h"
 #include "process/scoreboard.h"
@@ -318,6 +320,8 @@ void children_bury(struct seat *seat, const struct worker_end *end, bool is_need
     const usec_t delay = is_replaced ? restart_delay(&seat->restart, &death) : 0;
 
     log_end(seat, end->status, is_replaced, delay);
+    if (is_replaced && !made_room(seat, end->status))
+        meters_add_restart(seat->pool->meters, roles_get(seat->role)->name);
     vacate(seat);
     if (seat->role == ROLE_DISPATCHER)
         ledger_forget_told(ledger);

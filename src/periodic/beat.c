@@ -27,6 +27,7 @@
 #include "periodic/running.h"
 #include "periodic/status.h"
 #include "process/lease_table.h"
+#include "process/meters.h"
 #include "process/process.h"
 #include "process/scoreboard.h"
 #include "store/store.h"
@@ -203,11 +204,11 @@ static void list_leases(struct beat *beat, bool (*is_wanted)(const struct beat *
     }
 }
 
-static bool write_status(struct beat *beat, struct error *err)
+static bool write_status(struct beat *beat, usec_t now, struct error *err)
 {
     buffer_clear(&beat->status);
     status_write(beat->process->config, beat->slots, beat->slot_count, beat->process->start_board,
-                 &beat->status);
+                 beat->process->meters, now, &beat->status);
     return buffer_ok(&beat->status, err) || error_prefix(err, "write the pool's status");
 }
 
@@ -248,6 +249,7 @@ static bool note_lost(struct beat *beat, const struct hold_view *view, enum th_e
         return false;
     if (!lease_table_flag(leases, view->hold, LEASE_LOST))
         return false;
+    meters_add_lost_lease(beat->process->meters);
     log_warning("lease_lost", "job=%s reason=%s", uuid_format(&view->lease.job, id),
                 error_code_name(verdict));
     return true;
@@ -374,7 +376,7 @@ bool beat_send(struct beat *beat, struct store *store, usec_t interval, struct e
         return false;
     beat->next_at = next_beat(store, interval);
     list_leases(beat, is_due);
-    if (!write_status(beat, err) || !exchange(beat, store, new_status(beat), err))
+    if (!write_status(beat, store_now(store), err) || !exchange(beat, store, new_status(beat), err))
         return false;
     beat->is_watched = is_any_watched(beat);
     return true;
@@ -399,7 +401,7 @@ bool beat_tell_watchers(struct beat *beat, struct store *store, struct error *er
     list_leases(beat, is_awaited);
     if (beat->told.is_watched) {
         read_scoreboard(beat);
-        if (!write_status(beat, err))
+        if (!write_status(beat, store_now(store), err))
             return false;
         status = new_status(beat);
     }

@@ -161,6 +161,7 @@ int heartbeater_main(struct process *process)
         .interval = lease_renewal_interval(pool->heartbeat_interval, pool->lease),
     };
     const struct periodic periodic = {
+        .work = STORE_HEARTBEAT,
         .pass = make_pass,
         .leave = remove_pool,
         .max_silence = heartbeater.interval,

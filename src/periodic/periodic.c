@@ -19,6 +19,7 @@
 #include "config/config.h"
 #include "job/lease.h"
 #include "process/known_clocks.h"
+#include "process/meters.h"
 #include "process/outage.h"
 #include "process/process.h"
 #include "process/scoreboard.h"
@@ -90,6 +91,7 @@ static void wait_for_store(struct runner *runner, usec_t started, const struct e
 
     if (max_silence > 0 && at > started + max_silence)
         at = started + max_silence;
+    meters_add_store_error(runner->process->meters, err->code);
     store_close(&runner->store);
     enter(runner, SLOT_WAITING);
     sleep_until(runner, at);
@@ -153,9 +155,19 @@ static bool follow_clock(struct runner *runner, struct error *err)
     return true;
 }
 
-static void make_pass(struct runner *runner)
+static bool pass(struct runner *runner, usec_t *next_out, struct error *err)
 {
     const struct periodic *periodic = runner->periodic;
+    const usec_t begun_at = clock_boot();
+
+    if (!periodic->pass(periodic->context, runner->store, next_out, err))
+        return false;
+    meters_add_store_work(runner->process->meters, periodic->work, begun_at);
+    return true;
+}
+
+static void make_pass(struct runner *runner)
+{
     const usec_t started = clock_boot();
     usec_t next = started;
     struct error err;
@@ -165,8 +177,7 @@ static void make_pass(struct runner *runner)
     scoreboard_count(runner->process->scoreboard, runner->process->slot, runner->passes);
     if (!open_store(runner, &err))
         meet_closed_store(runner, started, &err);
-    else if (!follow_clock(runner, &err) ||
-             !periodic->pass(periodic->context, runner->store, &next, &err))
+    else if (!follow_clock(runner, &err) || !pass(runner, &next, &err))
         meet_failure(runner, started, &err);
     else if (!note_pass(runner, &err))
         process_stop(runner->process, process_fail(&err));

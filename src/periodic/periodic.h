@@ -11,12 +11,15 @@
 #define PERIODIC_PERIODIC_H
 
 #include "base/base.h"
+#include "process/meters.h"
 
 struct error;
 struct process;
 struct store;
 
 struct periodic {
+    enum store_work work; /* what a pass is, for the meters */
+
     /* One pass, the first one at once. *next_out, on clock_boot(): when the next one is wanted; a
      * pass that has more to do than it wants to do at once says now, so that orders are heard. */
     bool (*pass)(void *context, struct store *store, usec_t *next_out, struct error *err);

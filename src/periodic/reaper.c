@@ -58,7 +58,8 @@ static bool reap(void *context, struct store *store, usec_t *next_out, struct er
 int reaper_main(struct process *process)
 {
     struct reaper reaper = {.process = process, .rhythm = {.pass_time = REAP_PASS_TIME}};
-    const struct periodic periodic = {.pass = reap, .is_wanted = is_wanted, .context = &reaper};
+    const struct periodic periodic = {
+        .work = STORE_REAP, .pass = reap, .is_wanted = is_wanted, .context = &reaper};
 
     return periodic_run(process, &periodic);
 }

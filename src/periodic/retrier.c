@@ -17,7 +17,7 @@ static bool make_ready(void *context, struct store *store, usec_t *next_out, str
 
 int retrier_main(struct process *process)
 {
-    const struct periodic retrier = {.pass = make_ready};
+    const struct periodic retrier = {.work = STORE_PROMOTE, .pass = make_ready};
 
     return periodic_run(process, &retrier);
 }

@@ -35,7 +35,8 @@ static bool make_ready(void *context, struct store *store, usec_t *next_out, str
 int scheduler_main(struct process *process)
 {
     CLEANUP(crontab_done) struct crontab crontab = {0};
-    const struct periodic scheduler = {.pass = make_ready, .context = &crontab};
+    const struct periodic scheduler = {
+        .work = STORE_PROMOTE, .pass = make_ready, .context = &crontab};
     struct error err;
 
     if (!crontab_init(&crontab, process->config, &err))

@@ -12,6 +12,7 @@
 #include "base/timestamp.h"
 #include "config/config.h"
 #include "periodic/offer.h"
+#include "periodic/recent.h"
 #include "process/scoreboard.h"
 #include "process/start_board.h"
 
@@ -25,7 +26,7 @@
 size_t status_limit(const struct config *config, size_t slot_count)
 {
     return 512 + slot_count * PROCESS_MAX + offer_limit(config) +
-           config->handler_count * FAILURE_MAX;
+           config->handler_count * FAILURE_MAX + RECENT_LIMIT;
 }
 
 /* The dispatcher is the one that drains. */
@@ -121,7 +122,8 @@ static void write_start_failures(const struct config *config, const struct start
 }
 
 void status_write(const struct config *config, const struct slot *slots, size_t count,
-                  const struct start_board *starts, struct buffer *out)
+                  const struct start_board *starts, const struct meters *meters, usec_t now,
+                  struct buffer *out)
 {
     struct json_writer json = {.out = out};
 
@@ -136,5 +138,6 @@ void status_write(const struct config *config, const struct slot *slots, size_t 
     json_write_close(&json, ']');
     offer_write(config, &json);
     write_start_failures(config, starts, &json);
+    recent_write(meters, now, &json);
     json_write_close(&json, '}');
 }

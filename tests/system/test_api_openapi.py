@@ -12,7 +12,7 @@ import unittest
 import jsonschema
 
 from api import ApiCase
-from daemon import wait_for
+from daemon import go_on, wait_for
 
 SOURCE = os.environ.get("TH_SOURCE_DIR", os.path.join(os.path.dirname(__file__), "..", ".."))
 TOKENS = {"token": "may-all", "read_token": "may-look"}
@@ -107,7 +107,7 @@ class EveryPathTest(ApiCase):
         for name in ("gate", "browse"):
             pid = self.pool.pid_of(name)
             os.kill(pid, signal.SIGSTOP)
-            self.addCleanup(os.kill, pid, signal.SIGCONT)
+            self.addCleanup(go_on, pid)
         self.answers = {}
         threads = [threading.Thread(target=self.ask, args=operation) for operation in self.operations
                    if not streams(operation[2])]

@@ -29,7 +29,7 @@ static const struct {
     {"base", {
         arena_suite, backoff_suite, base64_suite, buffer_suite, calendar_suite, clock_suite,
         decimal_suite, digest_suite, error_suite, excerpt_suite, gist_suite, io_suite, json_suite, json_tree_suite,
-        json_writer_suite, log_field_suite, log_line_suite, log_sink_suite, log_suite,
+        json_writer_suite, log_field_suite, log_histogram_suite, log_line_suite, log_sink_suite, log_suite, metric_text_suite,
         random_suite, signal_name_suite, text_suite, timestamp_suite, units_suite, uuid_suite,
         zone_load_suite, zone_suite}},
     {"job", {
@@ -40,8 +40,8 @@ static const struct {
         config_suite, diagnostics_suite, environment_suite, field_suite, handler_match_suite,
         include_suite, plugin_id_suite, reference_suite, token_file_suite, yaml_tree_suite}},
     {"process", {
-        account_suite, known_clocks_suite, lease_table_suite, loop_suite, message_suite, notify_suite,
-        orphans_suite, outage_suite, print_file_suite, process_suite, result_suite, result_ring_suite,
+        account_suite, known_clocks_suite, lease_table_suite, loop_suite, message_suite, meters_suite, name_table_suite, notify_suite,
+        orphans_suite, outage_suite, print_file_suite, process_suite, recent_runs_suite, result_suite, result_ring_suite,
         scoreboard_suite, spawn_suite, start_board_suite, task_suite, task_ring_suite, title_suite}},
     {"http", {
         http_exchange_suite, http_patience_suite, http_pure_suite, http_refusals_suite, http_server_suite,
@@ -62,7 +62,7 @@ static const struct {
         crash_outcome_suite, dispatcher_state_suite, held_jobs_suite, interleave_suite, on_dead_suite, outbox_suite, queues_suite, room_suite,
         starts_suite}},
     {"periodic", {
-        beat_suite, crontab_suite, gone_handler_suite, offer_suite, periodic_suite, progress_sent_suite, promote_suite, reap_suite,
+        beat_suite, crontab_suite, gone_handler_suite, offer_suite, periodic_suite, progress_sent_suite, promote_suite, reap_suite, recent_suite,
         services_suite, status_suite}},
     {"master", {
         generation_suite, invocation_suite, ledger_suite, address_suite, listeners_suite, overrun_suite, pool_name_suite,

@@ -139,6 +139,17 @@ static const struct handler_config *handler_for(const struct config *with, const
     return handler;
 }
 
+/* Its handler may have failed long before. */
+START_TEST(a_job_that_cannot_be_started_waits_from_when_it_was_due)
+{
+    const struct job job = {.type = "a.type", .queue = "a.queue", .due = 17};
+    struct held_job *held = held_job_new(&jobs, &config, &job);
+
+    ck_assert_int_eq(held->job.due, 17);
+    held_jobs_give_back(&jobs, held);
+}
+END_TEST
+
 START_TEST(a_job_has_the_handler_of_its_type_whatever_came_before_it)
 {
     struct handler_config handlers[] = {{.pattern = "mail"}, {.pattern = "mail.*"}};
@@ -252,6 +263,7 @@ Suite *held_jobs_suite(void)
     tcase_add_checked_fixture(table, set_up, tear_down);
     tcase_add_test(table, a_job_is_found_by_its_hold_as_long_as_it_has_it);
     tcase_add_test(table, a_held_job_has_its_own_copy_of_names);
+    tcase_add_test(table, a_job_that_cannot_be_started_waits_from_when_it_was_due);
     tcase_add_test(table, a_job_has_the_handler_of_its_type_whatever_came_before_it);
     tcase_add_test(table, a_name_that_is_too_long_is_kept_as_it_is);
     tcase_add_test(table, all_are_gone_through_in_the_order_of_their_entries);

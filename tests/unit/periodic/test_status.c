@@ -30,7 +30,7 @@ static void expect(const struct slot *slots, size_t count, const char *rule, con
     CLEANUP(buffer_done) struct buffer out = BUFFER(status_limit(&idle_config, count));
     struct error err;
 
-    status_write(&idle_config, slots, count, NULL, &out);
+    status_write(&idle_config, slots, count, NULL, NULL, 0, &out);
     ck_assert_msg(buffer_ok(&out, &err), "%s", rule);
     ck_assert_msg(strcmp(buffer_str(&out), json) == 0, "%s, not %s", rule, buffer_str(&out));
 }
@@ -137,7 +137,7 @@ START_TEST(the_state_of_the_pool_is_that_of_its_processes)
 
     snprintf(expected, sizeof expected, "\"state\":\"%s\",\"processes\"", pools[_i].pool_state);
     snprintf(slots[1].name, sizeof slots[1].name, "%s", pools[_i].name);
-    status_write(&idle_config, slots, 2, NULL, &out);
+    status_write(&idle_config, slots, 2, NULL, NULL, 0, &out);
     ck_assert_msg(strstr(buffer_str(&out), expected) != NULL, "%s, not %s", pools[_i].rule,
                   buffer_str(&out));
 }
@@ -161,7 +161,7 @@ START_TEST(the_longest_status_fits)
         slots[i].type[JOB_NAME_MAX] = '\0';
         slots[i].progress_text[SCOREBOARD_TEXT_SIZE - 1] = '\0';
     }
-    status_write(&idle_config, slots, COUNT_OF(slots), NULL, &out);
+    status_write(&idle_config, slots, COUNT_OF(slots), NULL, NULL, 0, &out);
     ck_assert_msg(buffer_ok(&out, &err), "%s", err.text);
 }
 END_TEST

@@ -100,6 +100,34 @@ START_TEST(what_is_recalled_does_not_outweigh_the_first_answer)
 }
 END_TEST
 
+START_TEST(a_service_that_was_replaced_may_learn_that_it_is_earlier)
+{
+    struct known_clocks *clocks = open_clocks();
+    struct timekeeper next = {.lease = LEASE};
+    const struct timekeeper_sample slow = {SECONDS(25), SECONDS(25) + 600,
+                                           SECONDS(25) + OFFSET - 500};
+
+    live_and_die(known_clocks_of(clocks, 0), 0);
+    known_clock_recall(known_clocks_of(clocks, 0), &next);
+    timekeeper_note(&next, &slow);
+    assert_clock(&next, SECONDS(26), OFFSET - 800, 0);
+    known_clocks_close(&clocks);
+}
+END_TEST
+
+START_TEST(a_clock_that_was_set_back_unseen_goes_on)
+{
+    struct known_clocks *clocks = open_clocks();
+    struct timekeeper next = {.lease = LEASE};
+
+    live_and_die(known_clocks_of(clocks, 0), 0);
+    known_clock_recall(known_clocks_of(clocks, 0), &next);
+    hear(&next, SECONDS(25), OFFSET - STEP);
+    assert_clock(&next, SECONDS(26), OFFSET - STEP, STEP);
+    known_clocks_close(&clocks);
+}
+END_TEST
+
 START_TEST(the_first_of_all_knows_nothing)
 {
     struct known_clocks *clocks = open_clocks();
@@ -143,6 +171,8 @@ Suite *known_clocks_suite(void)
     tcase_add_test(cases, a_service_that_was_replaced_knew_only_the_new_clock);
     tcase_add_test(cases, a_step_that_was_seen_before_the_birth_lasts_as_long_as_for_the_others);
     tcase_add_test(cases, what_is_recalled_does_not_outweigh_the_first_answer);
+    tcase_add_test(cases, a_service_that_was_replaced_may_learn_that_it_is_earlier);
+    tcase_add_test(cases, a_clock_that_was_set_back_unseen_goes_on);
     tcase_add_test(cases, the_first_of_all_knows_nothing);
     tcase_add_test(cases, a_worker_does_not_have_them);
     suite_add_tcase(suite, cases);
