@@ -182,6 +182,15 @@ void http_stream_end(struct http_stream *stream)
         free(stream);
 }
 
+void http_stream_break(struct http_stream *stream)
+{
+    stream->is_ended = true;
+    if (stream->exchange)
+        http_stream_cut(stream);
+    else
+        free(stream);
+}
+
 void http_stream_cut(struct http_stream *stream)
 {
     stream->is_cut = true;

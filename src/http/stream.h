@@ -39,4 +39,7 @@ bool http_stream_write(struct http_stream *stream, struct bytes piece);
 /* Sends what waits, then the end. The stream is not the caller's any more. */
 void http_stream_end(struct http_stream *stream);
 
+/* Cuts the connection instead, so that the client sees that something is missing. */
+void http_stream_break(struct http_stream *stream);
+
 #endif

@@ -85,6 +85,36 @@ START_TEST(what_was_written_is_sent_before_the_end)
 }
 END_TEST
 
+START_TEST(a_stream_that_breaks_off_does_not_look_whole)
+{
+    world_open();
+    struct peer *peer = world_connect(NULL);
+
+    begin(peer);
+    ck_assert(write_text("last"));
+    world_hear(peer, "4\r\nlast\r\n");
+    http_stream_break(world.stream);
+    world.stream = NULL;
+    world_hear_end(peer);
+    ck_assert_ptr_null(strstr(peer->heard, "\r\n0\r\n"));
+    ck_assert_uint_eq(world.gone, 0);
+    ck_assert_uint_eq(http_server_memory(world.server), 0);
+}
+END_TEST
+
+START_TEST(a_stream_may_break_off_after_its_client_has_left)
+{
+    world_open();
+    struct peer *peer = world_connect(NULL);
+
+    begin(peer);
+    world_leave(peer);
+    wait_until_gone();
+    http_stream_break(world.stream);
+    world.stream = NULL;
+}
+END_TEST
+
 START_TEST(HTTP_1_0_gets_a_stream_without_chunks)
 {
     world_open();
@@ -265,6 +295,8 @@ Suite *http_stream_suite(void)
     tcase_add_test(streams, the_head_comes_first_and_pieces_as_they_are_written);
     tcase_add_test(streams, a_stream_that_waits_does_not_keep_us_busy);
     tcase_add_test(streams, what_was_written_is_sent_before_the_end);
+    tcase_add_test(streams, a_stream_that_breaks_off_does_not_look_whole);
+    tcase_add_test(streams, a_stream_may_break_off_after_its_client_has_left);
     tcase_add_test(streams, HTTP_1_0_gets_a_stream_without_chunks);
     tcase_add_test(streams, HEAD_gets_the_head_of_a_stream);
     tcase_add_test(streams, a_client_that_leaves_a_silent_stream_is_noticed);
