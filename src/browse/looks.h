@@ -26,12 +26,16 @@ struct look {
     /* The page. */
     struct buffer *body; /* nothing: no body */
     int status;          /* 200 unless it is set */
-    const char *next;    /* of a list, where it goes on; in the arena */
+    const char *next;    /* as page.h has it; in the arena */
 };
 
 typedef bool (*look_function)(struct look *look, struct error *err);
 
 bool look_at_gauges(struct look *look, struct error *err);
 bool look_at_types(struct look *look, struct error *err);
+bool look_and_mend(struct look *look, struct error *err);
+bool look_at_dead_groups(struct look *look, struct error *err);
+bool look_at_job(struct look *look, struct error *err);
+bool look_at_jobs(struct look *look, struct error *err);
 
 #endif

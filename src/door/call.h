@@ -22,9 +22,18 @@ enum call_kind {
     CALL_CONFIRM, /* what it was answered with has reached the client */
     CALL_FORGET,  /* nobody waits for it any more, and nobody will have what it is answered with */
 
-    CALL_PING,   /* whether the store is there; answered at once, with an empty pack if it is */
-    CALL_GAUGES, /* nothing; answered with a page, as Prometheus reads it */
-    CALL_TYPES,  /* nothing; a page: what ran lately in all pools */
+    CALL_PING, /* whether the store is there; answered at once, with an empty pack if it is */
+
+    /* Of browse; each is answered with a page (page.h). */
+    CALL_BULK_BEGIN, /* a mend, a flag: dry run; a query (job_query.h), or a count of ids above 0 */
+    CALL_BULK_LOOK,  /* the id of a bulk repair */
+    CALL_DEAD_GROUPS, /* nothing */
+    CALL_GAUGES,      /* nothing; as Prometheus reads it */
+    CALL_JOB_LOOK,    /* an id */
+    CALL_JOB_MEND,    /* an id, a mend (job/mend.h), a flag: only if the job is dead */
+    CALL_JOBS_LIST,   /* a query; `next` of the page is where the list goes on */
+    CALL_TYPES,       /* nothing: what ran lately in all pools */
+
     CALL_KINDS,
 };
 

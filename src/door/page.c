@@ -3,13 +3,27 @@
  */
 #include "door/page.h"
 
+#include "base/buffer.h"
+#include "base/cleanup.h"
 #include "door/pack.h"
+#include "door/peers.h"
 
 void page_pack(struct buffer *pack, const struct page *page)
 {
     pack_number(pack, page->status);
     pack_bytes(pack, page->body);
     pack_text(pack, page->next);
+}
+
+bool page_answer(struct peer *peer, uint64_t serial, const struct page *page, struct error *err)
+{
+    CLEANUP(buffer_done) struct buffer pack = BUFFER(PACK_MAX);
+
+    page_pack(&pack, page);
+    if (!buffer_ok(&pack, err))
+        return false;
+    peer_answer(peer, serial, (struct bytes){(const unsigned char *)pack.data, pack.length});
+    return true;
 }
 
 bool page_unpack(struct bytes pack, struct page *page_out, struct error *err)

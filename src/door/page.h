@@ -10,14 +10,19 @@
 
 struct buffer;
 struct error;
+struct peer;
 
 struct page {
     int status;        /* as HTTP counts: 200, 202, 204, 404 ... */
     struct bytes body; /* absent: none */
-    const char *next;  /* of a list, where it goes on; NULL: it does not */
+    const char *next;  /* of a list, the `after` of what follows; NULL: nothing does */
 };
 
 #define PAGE_NEXT_MAX 1024
+
+/* Answers a call with it. */
+bool page_answer(struct peer *peer, uint64_t serial, const struct page *page,
+                 struct error *err) MUST_CHECK;
 
 void page_pack(struct buffer *pack, const struct page *page);
 

@@ -403,16 +403,27 @@ static bool read_members(const struct json_members *members, usec_t now, struct 
     return check_rivals(members, err);
 }
 
+static void add_identity(struct json_writer *json, const struct job *job)
+{
+    add_uuid(json, "id", &job->id);
+    json_write_text(json, "type", job->type);
+    json_write_text(json, "queue", job->queue);
+    json_write_text(json, "state", job_state_name(job->state));
+    why_json_add(json, "why", job->why);
+}
+
+static void add_end(struct json_writer *json, const struct job *job)
+{
+    json_write_time(json, "cancel_requested_at", job->cancel_requested_at);
+    add_uuid(json, "merged_into", &job->merged_into);
+}
+
 void job_json_add(struct buffer *buffer, const struct job *job)
 {
     struct json_writer json = {.out = buffer};
 
     json_write_open(&json, NULL, '{');
-    add_uuid(&json, "id", &job->id);
-    json_write_text(&json, "type", job->type);
-    json_write_text(&json, "queue", job->queue);
-    json_write_text(&json, "state", job_state_name(job->state));
-    why_json_add(&json, "why", job->why);
+    add_identity(&json, job);
     add_payload(&json, job);
     add_headers(&json, job);
     add_tags(&json, job);
@@ -420,10 +431,24 @@ void job_json_add(struct buffer *buffer, const struct job *job)
     add_history(&json, job);
     add_progress(&json, job);
     add_json_or_base64(&json, "result", "result_base64", job->result);
-    json_write_time(&json, "cancel_requested_at", job->cancel_requested_at);
-    add_uuid(&json, "merged_into", &job->merged_into);
+    add_end(&json, job);
     json_write_lossy_text(&json, "output", job->output);
     add_runs(&json, job);
+    json_write_close(&json, '}');
+}
+
+void job_json_add_brief(struct buffer *buffer, const struct job *job)
+{
+    struct json_writer json = {.out = buffer};
+
+    json_write_open(&json, NULL, '{');
+    add_identity(&json, job);
+    json_write_text(&json, "encoding", job_encoding_name(job->encoding));
+    add_tags(&json, job);
+    add_request(&json, job);
+    add_history(&json, job);
+    add_progress(&json, job);
+    add_end(&json, job);
     json_write_close(&json, '}');
 }
 

@@ -20,6 +20,9 @@ struct error;
  * a job may not settle it. */
 void job_json_add(struct buffer *buffer, const struct job *job);
 
+/* The same without payload, headers, result, output and runs: a row of a list. */
+void job_json_add_brief(struct buffer *buffer, const struct job *job);
+
 /* {"type":…, "payload":…|"payload_base64":…, "headers", "tags", "queue", "run_at", "priority",
  * "timeout" ("30s") or "timeout_ms", "max_attempts", "max_stalls", "key", "idempotency_key",
  * "update_payload", "update_run_at", "update_retry", "reset_counts", "id"}. `job` has the defaults

@@ -115,6 +115,7 @@ Suite *http_stream_suite(void);
 /* door */
 Suite *calls_suite(void);
 Suite *door_call_suite(void);
+Suite *job_query_suite(void);
 Suite *pack_suite(void);
 Suite *peers_suite(void);
 
@@ -122,6 +123,9 @@ Suite *peers_suite(void);
 Suite *credentials_suite(void);
 Suite *openapi_suite(void);
 Suite *origin_suite(void);
+
+/* browse */
+Suite *jobs_csv_suite(void);
 
 /* worker */
 Suite *call_suite(void);
