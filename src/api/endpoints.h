@@ -6,7 +6,9 @@
 
 #include "api/route.h"
 
+extern const struct route_table bulk_routes;
 extern const struct route_table health_routes;
+extern const struct route_table job_routes;
 extern const struct route_table login_routes;
 extern const struct route_table openapi_routes;
 extern const struct route_table metrics_routes;

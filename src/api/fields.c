@@ -36,12 +36,19 @@ struct reading {
 
 /* ---- scalars ---- */
 
+static struct bytes bytes_of(const char *text)
+{
+    return (struct bytes){(const unsigned char *)text, strlen(text)};
+}
+
 static void read_text(const struct reading *reading)
 {
     const int64_t max = reading->field->max;
 
     if (!reading->text)
         refuse(reading, "has to be a text");
+    else if (!text_is_utf8(bytes_of(reading->text)))
+        refuse(reading, "is not UTF-8");
     else if (max > 0 && strlen(reading->text) > (size_t)max)
         refuse(reading, "has more than %" PRId64 " bytes", max);
     else

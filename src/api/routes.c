@@ -13,7 +13,9 @@
 
 /* clang-format off */
 static const struct route_table *const tables[] = {
+    &bulk_routes,
     &health_routes,
+    &job_routes,
     &login_routes,
     &metrics_routes,
     &openapi_routes,

@@ -7,7 +7,9 @@
 #include "api/visit.h"
 
 #include "api/inside.h"
+#include "api/link.h"
 #include "api/routes.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/uuid.h"
@@ -24,7 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LINK_SIZE 2048
+#define LINK_MAX ((size_t)8 << 10)
 
 /* Whether the answer to a question has reached the client: who is to hear of it. */
 struct receipt {
@@ -217,10 +219,15 @@ usec_t visit_now(const struct visit *visit)
 
 static void fail(struct visit *visit, const struct error *err)
 {
-    if (visit->failed)
+    struct problem problem = problem_of_error(err);
+
+    if (visit->failed) {
         visit->failed(visit, err);
-    else
-        visit_refuse_error(visit, err);
+        return;
+    }
+    if (err->code == TH_E_INVALID)
+        problem.field = visit->field;
+    visit_refuse_problem(visit, &problem);
 }
 
 static void note_answer(void *context, struct bytes pack, const struct error *err)
@@ -278,21 +285,13 @@ void visit_ask(struct visit *visit, const struct visit_question *question)
     visit->peer = question->peer;
     visit->is_asking = true;
     visit->is_delivery = question->is_delivery;
+    visit->field = question->field;
     visit->answered = question->answered;
-}
-
-/* The page of a list has a link to the next one. */
-static void add_link(struct http_response *response, const char *next, char link[LINK_SIZE])
-{
-    if (!next)
-        return;
-    snprintf(link, LINK_SIZE, "<%s>; rel=\"next\"", next);
-    http_response_add(response, "Link", link);
 }
 
 void visit_relay(struct visit *visit, struct bytes pack)
 {
-    char link[LINK_SIZE];
+    CLEANUP(buffer_done) struct buffer link = BUFFER(LINK_MAX);
     struct page page;
     struct error err;
 
@@ -307,7 +306,10 @@ void visit_relay(struct visit *visit, struct bytes pack)
         .body_is = HTTP_COPIED,
     };
 
-    add_link(&response, page.next, link);
+    if (page.next) {
+        link_add_next(&link, &visit->query, page.next);
+        http_response_add(&response, "Link", buffer_str(&link));
+    }
     visit_respond(visit, &response);
 }
 

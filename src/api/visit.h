@@ -52,6 +52,7 @@ struct visit {
     uint64_t serial;
     bool is_asking;
     bool is_delivery;
+    const char *field;
     void (*answered)(struct visit *visit, struct bytes pack);
     void (*failed)(struct visit *visit, const struct error *err);
 
@@ -85,7 +86,8 @@ struct visit_question {
     enum call_kind kind;
     const struct buffer *pack;
     bool may_be_repeated;
-    usec_t patience; /* 0: as calls.h has it */
+    usec_t patience;   /* 0: as calls.h has it */
+    const char *field; /* what an answer of TH_E_INVALID is about, lasting; NULL: nobody knows */
 
     /* What the answer carries is the client's alone, such as claimed jobs: the desk hears whether
      * it has reached the client. */

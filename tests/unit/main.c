@@ -47,8 +47,7 @@ static const struct {
         http_exchange_suite, http_patience_suite, http_pure_suite, http_refusals_suite, http_server_suite,
         http_stream_suite}},
     {"door", {door_call_suite, calls_suite, job_query_suite, pack_suite, peers_suite}},
-    {"api", {credentials_suite, openapi_suite, origin_suite}},
-    {"browse", {jobs_csv_suite}},
+    {"api", {accept_suite, credentials_suite, link_suite, openapi_suite, origin_suite}},
     {"worker", {
         call_suite, command_suite, execution_suite, output_suite, plugin_suite, program_suite,
         resident_line_suite, resident_many_suite, resident_suite, restarts_suite, schema_limits_suite,
@@ -68,7 +67,6 @@ static const struct {
     {"master", {
         generation_suite, invocation_suite, ledger_suite, address_suite, listeners_suite, overrun_suite, pool_name_suite,
         pool_state_suite, pulse_suite, reload_suite, restart_suite, roles_suite, backend_suite}},
-    {"browse", {jobs_csv_suite}},
     {"client", {pool_status_suite, offers_suite}},
     {"cli", {options_suite}},
     {"thctl", {

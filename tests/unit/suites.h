@@ -120,7 +120,9 @@ Suite *pack_suite(void);
 Suite *peers_suite(void);
 
 /* api */
+Suite *accept_suite(void);
 Suite *credentials_suite(void);
+Suite *link_suite(void);
 Suite *openapi_suite(void);
 Suite *origin_suite(void);
 
