@@ -246,8 +246,8 @@ static bool open_repair(struct repair *repair, struct unpack *wish, usec_t now, 
     const enum bulk_action action = (enum bulk_action)unpack_number(wish, 0, JOB_MENDS - 1);
     repair->is_dry = unpack_flag(wish);
     const struct job_query query = keep(job_query_unpack(wish), &repair->arena);
-    struct uuid *ids;
-    size_t count;
+    struct uuid *ids = NULL;
+    size_t count = 0;
 
     if (!read_ids(wish, &repair->arena, &ids, &count, err) ||
         !unpack_end(wish, "a bulk repair", err))
