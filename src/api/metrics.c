@@ -70,7 +70,6 @@ static void answer_text(struct visit *visit, struct bytes gauges)
         .body_is = HTTP_COPIED,
     };
 
-    http_response_add(&response, "Cache-Control", "no-store");
     visit_respond(visit, &response);
 }
 

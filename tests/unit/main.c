@@ -48,6 +48,7 @@ static const struct {
         http_stream_suite}},
     {"door", {door_call_suite, calls_suite, job_query_suite, pack_suite, peers_suite}},
     {"api", {accept_suite, credentials_suite, link_suite, openapi_suite, origin_suite}},
+    {"browse", {jobs_csv_suite}},
     {"worker", {
         call_suite, command_suite, execution_suite, output_suite, plugin_suite, program_suite,
         resident_line_suite, resident_many_suite, resident_suite, restarts_suite, schema_limits_suite,
