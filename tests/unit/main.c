@@ -33,7 +33,7 @@ static const struct {
         random_suite, signal_name_suite, text_suite, timestamp_suite, units_suite, uuid_suite,
         zone_load_suite, zone_suite}},
     {"job", {
-        cron_describe_suite, cron_due_suite, cron_parse_suite, cron_suite, headers_suite, idempotency_suite, aside_suite,
+        cron_describe_suite, cron_due_suite, cron_parse_suite, cron_suite, growth_suite, headers_suite, idempotency_suite, aside_suite,
         job_json_suite, job_suite, keyed_suite, lease_suite, rate_suite, retry_suite,
         settlement_suite, state_suite, stop_reason_suite, tags_suite, error_shape_suite, timekeeper_suite, why_suite}},
     {"config", {
@@ -70,7 +70,7 @@ static const struct {
     {"client", {pool_status_suite, offers_suite}},
     {"cli", {options_suite}},
     {"thctl", {
-        growth_suite, limits_suite, pages_suite, pool_want_suite, top_data_suite, top_order_suite,
+        limits_suite, pages_suite, pool_want_suite, top_data_suite, top_order_suite,
         top_room_suite, top_view_suite, when_suite}},
 };
 /* clang-format on */
