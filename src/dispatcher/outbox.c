@@ -9,6 +9,7 @@
 #include "config/config.h"
 #include "dispatcher/conclude.h"
 #include "dispatcher/events.h"
+#include "dispatcher/news.h"
 #include "dispatcher/state.h"
 #include "process/process.h"
 
@@ -252,6 +253,8 @@ bool outbox_take_answers(struct dispatcher *dispatcher, size_t from, struct erro
         note_due(dispatcher, &outbox->settlements[i]);
         events_log(held, &outbox->settlements[i],
                    is_over ? outbox->verdicts[i] : TH_E_LEASE_EXPIRED);
+        if (outbox->verdicts[i] == TH_OK)
+            news_tell_settled(dispatcher, held, &outbox->settlements[i]);
         conclude_silently(dispatcher, held);
     }
     outbox_clear(outbox, kept);

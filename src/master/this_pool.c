@@ -12,6 +12,7 @@
 #include "process/known_clocks.h"
 #include "process/lease_table.h"
 #include "process/loop.h"
+#include "process/news_ring.h"
 #include "process/result_ring.h"
 #include "process/scoreboard.h"
 #include "process/title.h"
@@ -150,6 +151,7 @@ bool this_pool_share(struct this_pool *pool, size_t processes, struct error *err
 {
     if (!lease_table_open(roles_holds(pool->config), &pool->leases, err) ||
         !known_clocks_open(ROLES, &pool->known_clocks, err) ||
+        !news_ring_open(&pool->news_ring, err) ||
         !result_rings_open(roles_result_rings(pool->config), &pool->result_rings, err) ||
         !scoreboard_open(processes, roles_jobs(pool->config), &pool->scoreboard, err))
         return false;
@@ -168,6 +170,7 @@ void this_pool_close(struct this_pool *pool)
     generation_leave(&pool->generation);
     scoreboard_close(&pool->scoreboard);
     result_rings_close(&pool->result_rings);
+    news_ring_close(&pool->news_ring);
     known_clocks_close(&pool->known_clocks);
     lease_table_close(&pool->leases);
     loop_close(&pool->loop);

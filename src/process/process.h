@@ -20,6 +20,7 @@ struct config;
 struct error;
 struct known_clock;
 struct lease_table;
+struct news_ring;
 struct task_ring;
 struct scoreboard;
 struct start_board;
@@ -54,6 +55,7 @@ struct process {
     struct scoreboard *scoreboard;
     size_t slot;
     struct start_board *start_board; /* the dispatcher writes it */
+    struct news_ring *news_ring; /* what becomes of jobs, while somebody listens; workers: NULL */
 
     int control;  /* to the master */
     int tasks;    /* dispatcher: sends large ones; workers: take them; others: -1 */

@@ -40,7 +40,7 @@ static const struct {
         config_suite, diagnostics_suite, environment_suite, field_suite, handler_match_suite,
         include_suite, plugin_id_suite, reference_suite, token_file_suite, yaml_tree_suite}},
     {"process", {
-        account_suite, known_clocks_suite, lease_table_suite, loop_suite, message_suite, notify_suite,
+        account_suite, known_clocks_suite, lease_table_suite, loop_suite, message_suite, news_ring_suite, notify_suite,
         orphans_suite, outage_suite, print_file_suite, process_suite, result_suite, result_ring_suite,
         scoreboard_suite, spawn_suite, start_board_suite, task_suite, task_ring_suite, title_suite}},
     {"http", {
