@@ -6,8 +6,11 @@
 
 #include "api/route.h"
 
+extern const struct route_table cron_routes;
 extern const struct route_table health_routes;
 extern const struct route_table login_routes;
 extern const struct route_table openapi_routes;
+extern const struct route_table queue_routes;
+extern const struct route_table worker_routes;
 
 #endif

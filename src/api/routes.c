@@ -11,11 +11,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* clang-format off */
 static const struct route_table *const tables[] = {
+    &cron_routes,
     &health_routes,
     &login_routes,
     &openapi_routes,
+    &queue_routes,
+    &worker_routes,
 };
+/* clang-format on */
 
 /* Whether the segments are those of the pattern; its parameter, if it has one. */
 static bool fits(const char *pattern, const struct http_path *path, const char **parameter_out)

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "browse/looks.h"
+#include "browse/pace.h"
 #include "desk/desk.h"
 #include "door/pack.h"
 #include "door/page.h"
@@ -16,6 +17,7 @@
 
 struct browse {
     struct desk *desk;
+    struct pace pace;
 };
 
 /* Each kind of call has one look that answers it: looks.h. */
@@ -23,7 +25,17 @@ static const struct {
     enum call_kind kind;
     look_function look;
 } looks[] = {
-    {CALL_KINDS, NULL},
+    {CALL_CRON, look_cron},
+    {CALL_CRON_PAUSE, look_cron_pause},
+    {CALL_CRON_RESUME, look_cron_resume},
+    {CALL_CRON_RUN, look_cron_run},
+    {CALL_GLANCE, look_glance},
+    {CALL_QUEUES, look_queues},
+    {CALL_QUEUE_HIDE, look_queue_hide},
+    {CALL_QUEUE_PAUSE, look_queue_pause},
+    {CALL_QUEUE_RESUME, look_queue_resume},
+    {CALL_STATS, look_stats},
+    {CALL_WORKERS, look_workers},
 };
 
 static look_function find_look(enum call_kind kind)
@@ -44,6 +56,7 @@ static bool answer(struct browse *browse, struct peer *peer, const struct call *
     struct look look = {
         .store = desk_store(browse->desk),
         .process = desk_process(browse->desk),
+        .pace = &browse->pace,
         .wish = unpack_begin(call->pack),
         .arena = &arena,
         .body = &body,
@@ -87,5 +100,8 @@ int browse_main(struct process *process)
     struct browse browse = {0};
     const struct desk_service service = {.called = note_call, .context = &browse};
 
-    return desk_run(process, &service, &browse.desk);
+    const int exit_code = desk_run(process, &service, &browse.desk);
+
+    pace_done(&browse.pace);
+    return exit_code;
 }

@@ -23,6 +23,20 @@ enum call_kind {
     CALL_FORGET,  /* nobody waits for it any more, and nobody will have what it is answered with */
 
     CALL_PING, /* whether the store is there; answered at once, with an empty pack if it is */
+
+    /* For browse; answered with a page, unless it says otherwise. */
+    CALL_STATS,        /* nothing */
+    CALL_QUEUES,       /* nothing */
+    CALL_QUEUE_PAUSE,  /* queue, by whom, whether it may be one that nobody uses */
+    CALL_QUEUE_RESUME, /* queue */
+    CALL_QUEUE_HIDE,   /* queue */
+    CALL_WORKERS,      /* nothing */
+    CALL_CRON,         /* nothing */
+    CALL_CRON_RUN,     /* entry, the id of its job */
+    CALL_CRON_PAUSE,   /* entry, by whom */
+    CALL_CRON_RESUME,  /* entry */
+    CALL_GLANCE,       /* job, whether somebody goes on looking; the page's body is a pack: state,
+                        * the tail of its output, its record as JSON without that */
     CALL_KINDS,
 };
 
