@@ -7,6 +7,7 @@
 #include "api/route.h"
 
 extern const struct route_table cron_routes;
+extern const struct route_table event_routes;
 extern const struct route_table health_routes;
 extern const struct route_table login_routes;
 extern const struct route_table openapi_routes;

@@ -14,6 +14,7 @@
 /* clang-format off */
 static const struct route_table *const tables[] = {
     &cron_routes,
+    &event_routes,
     &health_routes,
     &login_routes,
     &openapi_routes,
