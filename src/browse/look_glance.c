@@ -26,7 +26,9 @@ static void pay_attention(struct store *store, const struct job *job)
 
 static struct bytes unless_long(struct bytes bytes)
 {
-    return bytes.length > LONG ? (struct bytes){0} : bytes;
+    static const struct bytes none;
+
+    return bytes.length > LONG ? none : bytes;
 }
 
 /* The record without its output, which comes beside it. */
