@@ -87,7 +87,7 @@ static const struct route routes[] = {
      .answers = {{200, "Cron", NULL, "The entries"}}},
     {"POST", "/api/cron/{name}/run", RIGHT_WRITE, BODY_SHORT, serve_run, .fields = no_fields,
      .name = "runCron", .help = "Enqueue the job of an entry at once, beside its schedule",
-     .answers = {{201, "Enqueued", NULL, "Its job"},
+     .answers = {{201, "CronRun", NULL, "Its job"},
                  {404, "Problem", "application/problem+json", "There is no such entry"},
                  {409, "Problem", "application/problem+json",
                   "A waiting job with its key is of another type"}}},
