@@ -10,7 +10,9 @@
 #include "api/api.h"
 
 #include "api/admission.h"
+#include "api/broadcast.h"
 #include "api/inside.h"
+#include "api/job_watch.h"
 #include "api/readiness.h"
 #include "base/clock.h"
 #include "base/digest.h"
@@ -100,6 +102,8 @@ static void retire(struct api *api, int exit_code)
     readiness_enter(api->readiness, PHASE_OF_END);
     process->exit_code = exit_code;
     loop_set_timer(process->loop, &api->patience, clock_boot() + RETIRE_PATIENCE);
+    broadcast_end(api->broadcast);
+    job_watches_end(api->job_watches);
     http_server_retire(api->server);
 }
 
@@ -185,7 +189,9 @@ static bool open_all(struct api *api, struct error *err)
 
     return calls_open(loop, "gate", &api->peers[API_GATE], err) &&
            calls_open(loop, "browse", &api->peers[API_BROWSE], err) &&
-           readiness_open(api->peers, &api->readiness, err) && open_server(api, err) &&
+           readiness_open(api->peers, &api->readiness, err) &&
+           broadcast_open(api, &api->broadcast, err) &&
+           job_watches_open(api, &api->job_watches, err) && open_server(api, err) &&
            digest_prepare(err) && confine_enter(err);
 }
 
@@ -195,6 +201,8 @@ static void close_all(struct api *api)
     if (api->server)
         http_server_close(&api->server);
     visit_end_all(api);
+    broadcast_close(&api->broadcast);
+    job_watches_close(&api->job_watches);
     readiness_close(&api->readiness);
     for (size_t i = 0; i < COUNT_OF(api->peers); i++)
         calls_close(&api->peers[i]);

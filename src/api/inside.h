@@ -10,18 +10,22 @@
 #include "base/base.h"
 #include "process/loop.h"
 
+struct broadcast;
 struct calls;
 struct http_server;
+struct job_watches;
 struct process;
 struct readiness;
 
 struct api {
     struct process *process;
-    struct http_server *server;     /* owned */
-    struct calls *peers[API_PEERS]; /* owned */
-    struct readiness *readiness;    /* owned */
-    struct visit *visits;           /* owned; those without an answer */
-    struct loop_timer patience;     /* with the last clients */
+    struct http_server *server;      /* owned */
+    struct calls *peers[API_PEERS];  /* owned */
+    struct readiness *readiness;     /* owned */
+    struct broadcast *broadcast;     /* owned */
+    struct job_watches *job_watches; /* owned */
+    struct visit *visits;            /* owned; those without an answer */
+    struct loop_timer patience;      /* with the last clients */
     struct guesses guesses;
     int64_t requests;
     char allow[ROUTES_ALLOW_SIZE]; /* of the refusal that is on its way */

@@ -14,12 +14,16 @@
 /* clang-format off */
 static const struct route_table *const tables[] = {
     &bulk_routes,
+    &cron_routes,
+    &event_routes,
     &health_routes,
     &job_routes,
     &login_routes,
     &metrics_routes,
     &openapi_routes,
     &types_routes,
+    &queue_routes,
+    &worker_routes,
 };
 /* clang-format on */
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "browse/bulks.h"
 #include "browse/looks.h"
+#include "browse/pace.h"
 #include "desk/desk.h"
 #include "door/pack.h"
 #include "door/page.h"
@@ -22,6 +23,7 @@
 struct browse {
     struct desk *desk;
     struct bulks *bulks; /* owned */
+    struct pace pace;
 };
 
 /* Each kind of call has one look that answers it: looks.h. */
@@ -29,12 +31,23 @@ static const struct {
     enum call_kind kind;
     look_function look;
 } looks[] = {
+    {CALL_CRON, look_cron},
+    {CALL_CRON_PAUSE, look_cron_pause},
+    {CALL_CRON_RESUME, look_cron_resume},
+    {CALL_CRON_RUN, look_cron_run},
     {CALL_DEAD_GROUPS, look_at_dead_groups},
     {CALL_GAUGES, look_at_gauges},
+    {CALL_GLANCE, look_glance},
     {CALL_JOBS_LIST, look_at_jobs},
     {CALL_JOB_LOOK, look_at_job},
     {CALL_JOB_MEND, look_and_mend},
+    {CALL_QUEUES, look_queues},
+    {CALL_QUEUE_HIDE, look_queue_hide},
+    {CALL_QUEUE_PAUSE, look_queue_pause},
+    {CALL_QUEUE_RESUME, look_queue_resume},
+    {CALL_STATS, look_stats},
     {CALL_TYPES, look_at_types},
+    {CALL_WORKERS, look_workers},
 };
 
 static look_function find_look(enum call_kind kind)
@@ -62,6 +75,7 @@ static bool answer(struct browse *browse, struct peer *peer, const struct call *
     struct look look = {
         .store = desk_store(browse->desk),
         .process = desk_process(browse->desk),
+        .pace = &browse->pace,
         .wish = unpack_begin(call->pack),
         .arena = &arena,
         .body = &body,
@@ -162,5 +176,6 @@ int browse_main(struct process *process)
     const int exit_code = desk_run(process, &service, &browse.desk);
 
     bulks_close(&browse.bulks);
+    pace_done(&browse.pace);
     return exit_code;
 }

@@ -14,12 +14,14 @@
 
 struct buffer;
 struct error;
+struct pace;
 struct process;
 struct store;
 
 struct look {
     struct store *store;
     const struct process *process;
+    struct pace *pace; /* of the queues */
     struct unpack wish;
     struct arena *arena;
 
@@ -37,5 +39,16 @@ bool look_and_mend(struct look *look, struct error *err);
 bool look_at_dead_groups(struct look *look, struct error *err);
 bool look_at_job(struct look *look, struct error *err);
 bool look_at_jobs(struct look *look, struct error *err);
+bool look_cron(struct look *look, struct error *err);
+bool look_cron_pause(struct look *look, struct error *err);
+bool look_cron_resume(struct look *look, struct error *err);
+bool look_cron_run(struct look *look, struct error *err);
+bool look_glance(struct look *look, struct error *err);
+bool look_queue_hide(struct look *look, struct error *err);
+bool look_queue_pause(struct look *look, struct error *err);
+bool look_queue_resume(struct look *look, struct error *err);
+bool look_queues(struct look *look, struct error *err);
+bool look_stats(struct look *look, struct error *err);
+bool look_workers(struct look *look, struct error *err);
 
 #endif

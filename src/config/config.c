@@ -278,6 +278,20 @@ struct job config_cron_job(const struct cron_config *cron)
     return job;
 }
 
+struct cron_entry config_cron_entry(const struct cron_config *cron)
+{
+    return (struct cron_entry){
+        .name = cron->name,
+        .schedule = cron->schedule,
+        .timezone = cron->timezone,
+        .type = cron->type,
+        .queue = cron->queue,
+        .times = &cron->times,
+        .zone = cron->zone,
+        .enabled = cron->enabled,
+    };
+}
+
 void config_done(struct config *config)
 {
     arena_done(&config->arena);

@@ -14,6 +14,7 @@
 #include "config/diagnostics.h"
 #include "config/field.h"
 #include "job/cron_due.h"
+#include "job/cron_entry.h"
 #include "job/job.h"
 #include "job/retry.h"
 
@@ -222,6 +223,9 @@ struct job_limits config_handler_limits(const struct handler_config *handler);
 
 /* The job that an entry stands for, without an id. It points into the config. */
 struct job config_cron_job(const struct cron_config *cron);
+
+/* The entry as it is shown; points into the config. */
+struct cron_entry config_cron_entry(const struct cron_config *cron);
 
 void config_done(struct config *config);
 

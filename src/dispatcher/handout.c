@@ -14,6 +14,7 @@
 #include "dispatcher/company.h"
 #include "dispatcher/conclude.h"
 #include "dispatcher/damage.h"
+#include "dispatcher/news.h"
 #include "dispatcher/state.h"
 #include "job/outcome.h"
 #include "process/message.h"
@@ -90,6 +91,7 @@ static bool send_task(struct dispatcher *dispatcher, struct held_job *held, stru
         return held_job_keep_payload(held, payload) || error_no_memory(err);
     }
     dispatcher->unrung++;
+    news_tell_started(dispatcher, held);
     if (log_is_on(LEVEL_DEBUG))
         log_debug("job_started", "job=%s type=%s queue=%s attempt=%d execution=%" PRId64,
                   uuid_format(&held->job.id, id), held->job.type, held->job.queue, task.attempt,

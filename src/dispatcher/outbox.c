@@ -9,6 +9,7 @@
 #include "config/config.h"
 #include "dispatcher/conclude.h"
 #include "dispatcher/events.h"
+#include "dispatcher/news.h"
 #include "dispatcher/state.h"
 #include "dispatcher/tally.h"
 #include "process/process.h"
@@ -255,6 +256,8 @@ bool outbox_take_answers(struct dispatcher *dispatcher, size_t from, struct erro
 
         events_log(held, &outbox->settlements[i], verdict);
         tally_settled(dispatcher, held, &outbox->settlements[i], verdict);
+        if (outbox->verdicts[i] == TH_OK)
+            news_tell_settled(dispatcher, held, &outbox->settlements[i]);
         conclude_silently(dispatcher, held);
     }
     outbox_clear(outbox, kept);

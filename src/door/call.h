@@ -27,13 +27,24 @@ enum call_kind {
     /* Of browse; each is answered with a page (page.h). */
     CALL_BULK_BEGIN, /* a mend, a flag: dry run; a query (job_query.h), or a count of ids above 0 */
     CALL_BULK_LOOK,  /* the id of a bulk repair */
-    CALL_DEAD_GROUPS, /* nothing */
-    CALL_GAUGES,      /* nothing; as Prometheus reads it */
-    CALL_JOB_LOOK,    /* an id */
-    CALL_JOB_MEND,    /* an id, a mend (job/mend.h), a flag: only if the job is dead */
-    CALL_JOBS_LIST,   /* a query; `next` of the page is where the list goes on */
-    CALL_TYPES,       /* nothing: what ran lately in all pools */
-
+    CALL_CRON,       /* nothing */
+    CALL_CRON_PAUSE, /* entry, by whom */
+    CALL_CRON_RESUME,  /* entry */
+    CALL_CRON_RUN,     /* entry, the id of its job */
+    CALL_DEAD_GROUPS,  /* nothing */
+    CALL_GAUGES,       /* nothing; as Prometheus reads it */
+    CALL_GLANCE,       /* job, whether somebody goes on looking; the page's body is a pack: state,
+                        * the tail of its output, its record as JSON without that */
+    CALL_JOB_LOOK,     /* an id */
+    CALL_JOB_MEND,     /* an id, a mend (job/mend.h), a flag: only if the job is dead */
+    CALL_JOBS_LIST,    /* a query; `next` of the page is where the list goes on */
+    CALL_QUEUES,       /* nothing */
+    CALL_QUEUE_HIDE,   /* queue */
+    CALL_QUEUE_PAUSE,  /* queue, by whom, whether it may be one that nobody uses */
+    CALL_QUEUE_RESUME, /* queue */
+    CALL_STATS,        /* nothing */
+    CALL_TYPES,        /* nothing: what ran lately in all pools */
+    CALL_WORKERS,      /* nothing */
     CALL_KINDS,
 };
 

@@ -22,18 +22,47 @@
 /* What the kernel may hold unsent: without, a client that reads nothing costs it megabytes. */
 #define UNSENT_IN_KERNEL (16 * 1024)
 
+struct http_piece {
+    size_t references;
+    size_t length;
+    unsigned char data[];
+};
+
+/* What waits is a piece that others have too, or bytes of its own; never both. */
 struct http_stream {
     struct http_exchange *exchange; /* NULL once it is over */
     struct http_stream_events events;
-    struct buffer unsent; /* nothing is allocated while nothing waits */
-    size_t taken;         /* of it, by libmicrohttpd */
-    bool is_ended;        /* by its producer */
+    struct http_piece *shared; /* NULL: none */
+    struct buffer unsent;      /* nothing is allocated while nothing waits */
+    size_t taken;              /* of what waits, by libmicrohttpd */
+    bool is_ended;             /* by its producer */
     bool is_cut;
 };
 
+struct http_piece *http_piece_new(struct bytes bytes)
+{
+    struct http_piece *piece = malloc(sizeof *piece + bytes.length);
+
+    if (!piece)
+        return NULL;
+    *piece = (struct http_piece){.references = 1, .length = bytes.length};
+    if (bytes.length > 0)
+        memcpy(piece->data, bytes.data, bytes.length);
+    return piece;
+}
+
+void http_piece_release(struct http_piece **piece)
+{
+    if (*piece && --(*piece)->references == 0)
+        free(*piece);
+    *piece = NULL;
+}
+
 static size_t waiting(const struct http_stream *stream)
 {
-    return stream->unsent.length - stream->taken;
+    const size_t length = stream->shared ? stream->shared->length : stream->unsent.length;
+
+    return length - stream->taken;
 }
 
 static void note_progress(const struct http_stream *stream)
@@ -43,7 +72,9 @@ static void note_progress(const struct http_stream *stream)
 
 static void discard(struct http_stream *stream)
 {
-    http_server_refund(stream->exchange->connection->server, waiting(stream));
+    if (!stream->shared)
+        http_server_refund(stream->exchange->connection->server, waiting(stream));
+    http_piece_release(&stream->shared);
     buffer_done(&stream->unsent);
     stream->taken = 0;
 }
@@ -51,10 +82,12 @@ static void discard(struct http_stream *stream)
 static ssize_t take(struct http_stream *stream, char *out, size_t most)
 {
     const size_t size = waiting(stream) < most ? waiting(stream) : most;
+    const void *data = stream->shared ? (const void *)stream->shared->data : stream->unsent.data;
 
-    memcpy(out, stream->unsent.data + stream->taken, size);
+    memcpy(out, (const unsigned char *)data + stream->taken, size);
     stream->taken += size;
-    http_server_refund(stream->exchange->connection->server, size);
+    if (!stream->shared)
+        http_server_refund(stream->exchange->connection->server, size);
     if (waiting(stream) == 0)
         discard(stream);
     note_progress(stream);
@@ -152,6 +185,24 @@ static void append(struct http_stream *stream, struct bytes piece)
     buffer_add(unsent, piece.data, piece.length);
 }
 
+/* What is left of a shared piece becomes the stream's own, so that more can follow it. False: there
+ * is no room for that. */
+static bool unshare(struct http_stream *stream)
+{
+    struct http_piece *piece = stream->shared;
+    const size_t from = stream->taken;
+
+    if (!piece)
+        return true;
+    if (!http_server_charge(stream->exchange->connection->server, piece->length - from))
+        return false;
+    stream->shared = NULL;
+    stream->taken = 0;
+    append(stream, (struct bytes){piece->data + from, piece->length - from});
+    http_piece_release(&piece);
+    return true;
+}
+
 bool http_stream_write(struct http_stream *stream, struct bytes piece)
 {
     assert(!stream->is_ended);
@@ -162,13 +213,28 @@ bool http_stream_write(struct http_stream *stream, struct bytes piece)
 
     if (piece.length == 0)
         return true;
-    if (!fits || !http_server_charge(stream->exchange->connection->server, piece.length)) {
+    if (!fits || !unshare(stream) ||
+        !http_server_charge(stream->exchange->connection->server, piece.length)) {
         http_stream_cut(stream);
         return false;
     }
     append(stream, piece);
     if (before == 0)
         note_progress(stream);
+    http_exchange_resume(stream->exchange);
+    return true;
+}
+
+bool http_stream_share(struct http_stream *stream, struct http_piece *piece)
+{
+    assert(!stream->is_ended);
+    if (!stream->exchange || stream->is_cut)
+        return false;
+    if (waiting(stream) > 0 || piece->length == 0)
+        return http_stream_write(stream, (struct bytes){piece->data, piece->length});
+    piece->references++;
+    stream->shared = piece;
+    note_progress(stream);
     http_exchange_resume(stream->exchange);
     return true;
 }

@@ -36,6 +36,15 @@ struct http_stream *http_stream_begin(struct http_request *request,
 /* False if the stream is over. A piece longer than the limit is fine while nothing waits. */
 bool http_stream_write(struct http_stream *stream, struct bytes piece);
 
+/* The same bytes for many streams, which are kept once, as long as one of them needs them. */
+struct http_piece;
+
+struct http_piece *http_piece_new(struct bytes bytes); /* a copy; NULL: out of memory */
+void http_piece_release(struct http_piece **piece);    /* by whoever made it */
+
+/* As http_stream_write(). A reader that is slow gets a copy of what it has not read yet. */
+bool http_stream_share(struct http_stream *stream, struct http_piece *piece);
+
 /* Sends what waits, then the end. The stream is not the caller's any more. */
 void http_stream_end(struct http_stream *stream);
 

@@ -26,6 +26,7 @@
 #include "process/known_clocks.h"
 #include "process/lease_table.h"
 #include "process/meters.h"
+#include "process/news_ring.h"
 #include "process/print_file.h"
 #include "process/process.h"
 #include "process/result_ring.h"
@@ -92,6 +93,7 @@ static bool confine_worker(const struct this_pool *pool, const struct process *p
            known_clocks_restrict(pool->known_clocks, err) && meters_restrict(pool->meters, err) &&
            task_ring_restrict(process->task_ring, err) &&
            result_rings_restrict(process->result_rings, process->result_ring, err) &&
+           news_ring_forget(pool->news_ring, err) &&
            scoreboard_restrict(pool->scoreboard, process->slot, err) &&
            start_board_restrict(process->start_board, err);
 }
@@ -108,7 +110,7 @@ static bool confine_door(const struct this_pool *pool, const struct process *pro
     result_rings_close(&rings); /* what is the child's of it */
     return lease_table_restrict(pool->leases, err) &&
            known_clocks_restrict(pool->known_clocks, err) &&
-           meters_restrict_door(pool->meters, err) &&
+           meters_restrict_door(pool->meters, err) && news_ring_restrict(pool->news_ring, err) &&
            scoreboard_restrict(pool->scoreboard, process->slot, err) &&
            start_board_restrict(process->start_board, err);
 }
@@ -205,6 +207,7 @@ static struct process describe(const struct seat *seat, const struct sockets *so
         .slot = seat->slot,
         .start_board = generation->start_board,
         .meters = role->works ? NULL : pool->meters,
+        .news_ring = role->works ? NULL : pool->news_ring,
         .control = sockets->control[1],
         .tasks = role->hands_out ? generation->tasks[0]
                  : role->works   ? generation->tasks[1]

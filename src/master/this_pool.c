@@ -13,6 +13,7 @@
 #include "process/lease_table.h"
 #include "process/loop.h"
 #include "process/meters.h"
+#include "process/news_ring.h"
 #include "process/result_ring.h"
 #include "process/scoreboard.h"
 #include "process/title.h"
@@ -151,6 +152,7 @@ bool this_pool_share(struct this_pool *pool, size_t processes, struct error *err
 {
     if (!lease_table_open(roles_holds(pool->config), &pool->leases, err) ||
         !known_clocks_open(ROLES, &pool->known_clocks, err) || !meters_open(&pool->meters, err) ||
+        !news_ring_open(&pool->news_ring, err) ||
         !result_rings_open(roles_result_rings(pool->config), &pool->result_rings, err) ||
         !scoreboard_open(processes, roles_jobs(pool->config), &pool->scoreboard, err))
         return false;
@@ -170,6 +172,7 @@ void this_pool_close(struct this_pool *pool)
     scoreboard_close(&pool->scoreboard);
     result_rings_close(&pool->result_rings);
     meters_close(&pool->meters);
+    news_ring_close(&pool->news_ring);
     known_clocks_close(&pool->known_clocks);
     lease_table_close(&pool->leases);
     loop_close(&pool->loop);

@@ -23,6 +23,7 @@ struct known_clocks;
 struct meters;
 struct lease_table;
 struct loop;
+struct news_ring;
 struct result_rings;
 struct scoreboard;
 
@@ -44,6 +45,7 @@ struct this_pool {
     struct scoreboard *scoreboard;     /* owned; shared with all processes */
     struct known_clocks *known_clocks; /* owned; shared with the services */
     struct meters *meters;             /* owned; shared with services and doors */
+    struct news_ring *news_ring;       /* owned; the same */
     struct result_rings *result_rings; /* owned; shared with the dispatcher and the workers */
     int nudge, due;                    /* owned; of process.h */
     struct rlimit files;               /* how many descriptors we were allowed: jobs get that */

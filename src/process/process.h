@@ -21,6 +21,7 @@ struct error;
 struct known_clock;
 struct lease_table;
 struct meters;
+struct news_ring;
 struct task_ring;
 struct scoreboard;
 struct start_board;
@@ -56,6 +57,7 @@ struct process {
     size_t slot;
     struct start_board *start_board; /* the dispatcher writes it */
     struct meters *meters;           /* workers: NULL */
+    struct news_ring *news_ring; /* what becomes of jobs, while somebody listens; workers: NULL */
 
     int control;  /* to the master */
     int tasks;    /* dispatcher: sends large ones; workers: take them; others: -1 */

@@ -11,7 +11,7 @@
 #include "base/excerpt.h"
 #include "base/json_writer.h"
 #include "base/text.h"
-#include "job/cron_describe.h"
+#include "client/cron_sight.h"
 #include "thctl/steer.h"
 #include "thctl/submit.h"
 #include "thctl/table.h"
@@ -30,44 +30,10 @@ static const struct table_column columns[] = {
 };
 /* clang-format on */
 
-/* An entry as it is shown. */
-struct sight {
-    const struct cron_config *cron;
-    usec_t next, last; /* 0: none */
-    usec_t paused_at;  /* 0: it is not */
-    char paused_by[STORE_BY_SIZE];
-};
-
-static bool look(struct session *session, const struct cron_config *cron, usec_t now,
-                 struct sight *sight_out, struct error *err)
-{
-    struct cron_past past;
-
-    if (!store_cron_last(session->store, cron->name, now, &past, err))
-        return false;
-    const bool is_live = cron->enabled && past.paused_at == 0;
-    *sight_out = (struct sight){
-        .cron = cron,
-        .next = is_live ? cron_next(&cron->times, cron->zone, now) : 0,
-        .last = cron_is_mark(past.last) ? 0 : past.last,
-        .paused_at = past.paused_at,
-    };
-    snprintf(sight_out->paused_by, sizeof sight_out->paused_by, "%s", past.paused_by);
-    return true;
-}
-
-/* "at 03:00 every day (Europe/Berlin)" */
-static void add_words(struct buffer *out, const struct cron_config *cron)
-{
-    cron_describe(&cron->times, out);
-    if (!text_equal(cron->timezone, zone_utc.name))
-        buffer_printf(out, " (%s)", cron->timezone);
-}
-
 /* "2026-01-31 03:00 (in 5h)", by the clock of the entry. */
-static void add_next(struct buffer *out, const struct sight *sight, usec_t now)
+static void add_next(struct buffer *out, const struct cron_sight *sight, usec_t now)
 {
-    const int64_t local = zone_local(sight->cron->zone, sight->next / USEC_PER_SEC);
+    const int64_t local = zone_local(sight->entry.zone, sight->next[0] / USEC_PER_SEC);
     const struct calendar_date date = calendar_date(calendar_divide(local, SECONDS_PER_DAY));
     const int second = (int)(local - calendar_divide(local, SECONDS_PER_DAY) * SECONDS_PER_DAY);
     char relative[WHEN_TEXT_SIZE];
@@ -76,11 +42,11 @@ static void add_next(struct buffer *out, const struct sight *sight, usec_t now)
                   second / 3600, second / 60 % 60);
     if (second % 60 != 0)
         buffer_printf(out, ":%02d", second % 60);
-    buffer_printf(out, " (%s)", when_relative(sight->next, now, relative));
+    buffer_printf(out, " (%s)", when_relative(sight->next[0], now, relative));
 }
 
 /* "paused 5m ago by kim@web-1" */
-static void add_pause(struct buffer *out, const struct sight *sight, usec_t now)
+static void add_pause(struct buffer *out, const struct cron_sight *sight, usec_t now)
 {
     char relative[WHEN_TEXT_SIZE];
 
@@ -89,52 +55,37 @@ static void add_pause(struct buffer *out, const struct sight *sight, usec_t now)
         buffer_printf(out, " by %s", sight->paused_by);
 }
 
-static void add_row(struct table *table, const struct sight *sight, usec_t now)
+static void add_row(struct table *table, const struct cron_sight *sight, usec_t now)
 {
     CLEANUP(buffer_done) struct buffer words = BUFFER(LINE_MAX);
     CLEANUP(buffer_done) struct buffer next = BUFFER(LINE_MAX);
     char last[WHEN_TEXT_SIZE];
 
-    add_words(&words, sight->cron);
-    table_add(table, COLOUR_NONE, sight->cron->name);
+    cron_sight_add_words(&words, &sight->entry);
+    table_add(table, COLOUR_NONE, sight->entry.name);
     table_add(table, COLOUR_NONE, buffer_str(&words));
     if (sight->paused_at != 0) {
         add_pause(&next, sight, now);
         table_add(table, COLOUR_YELLOW, buffer_str(&next));
-    } else if (sight->next != 0) {
+    } else if (sight->next[0] != 0) {
         add_next(&next, sight, now);
         table_add(table, COLOUR_NONE, buffer_str(&next));
     } else {
-        table_add(table, COLOUR_DIM, sight->cron->enabled ? "-" : "disabled");
+        table_add(table, COLOUR_DIM, sight->entry.enabled ? "-" : "disabled");
     }
     if (sight->last != 0)
         table_add(table, COLOUR_NONE, when_relative(sight->last, now, last));
     else
         table_add(table, COLOUR_DIM, "-");
-    table_add(table, COLOUR_NONE, sight->cron->type);
+    table_add(table, COLOUR_NONE, sight->entry.type);
 }
 
-static void print_json(struct session *session, const struct sight *sight)
+static void print_json(struct session *session, const struct cron_sight *sight)
 {
     CLEANUP(buffer_done) struct buffer line = BUFFER(LINE_MAX);
-    CLEANUP(buffer_done) struct buffer words = BUFFER(LINE_MAX);
     struct json_writer json = {.out = &line};
 
-    add_words(&words, sight->cron);
-    json_write_open(&json, NULL, '{');
-    json_write_text(&json, "name", sight->cron->name);
-    json_write_text(&json, "schedule", sight->cron->schedule);
-    json_write_text(&json, "words", buffer_str(&words));
-    json_write_text(&json, "timezone", sight->cron->timezone);
-    json_write_time(&json, "next", sight->next);
-    json_write_time(&json, "last", sight->last);
-    json_write_text(&json, "type", sight->cron->type);
-    json_write_text(&json, "queue", sight->cron->queue);
-    json_write_bool(&json, "enabled", sight->cron->enabled);
-    json_write_bool(&json, "paused", sight->paused_at != 0);
-    json_write_time(&json, "paused_at", sight->paused_at);
-    json_write_text(&json, "paused_by", sight->paused_by[0] != '\0' ? sight->paused_by : NULL);
-    json_write_close(&json, '}');
+    cron_sight_add_json(&json, sight);
     output_json(&session->out, &line);
 }
 
@@ -150,9 +101,10 @@ static enum status list(struct session *session)
         return status;
     const usec_t now = store_now(session->store);
     for (size_t i = 0; i < config->cron_count; i++) {
-        struct sight sight;
+        struct cron_sight sight;
+        const struct cron_entry entry = config_cron_entry(&config->cron[i]);
 
-        if (!look(session, &config->cron[i], now, &sight, &err))
+        if (!cron_sight_look(session->store, &entry, now, &sight, &err))
             return session_fail(&err);
         if (session->json)
             print_json(session, &sight);

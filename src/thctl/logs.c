@@ -16,8 +16,8 @@
 #include "base/text.h"
 #include "cli/display.h"
 #include "client/follow.h"
+#include "job/growth.h"
 #include "thctl/ending.h"
-#include "thctl/growth.h"
 #include "thctl/session.h"
 
 #include <errno.h>

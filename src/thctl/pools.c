@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/json_writer.h"
 #include "base/text.h"
+#include "client/pool_json.h"
 #include "thctl/pool_offer.h"
 #include "thctl/pool_sight.h"
 #include "thctl/pool_want.h"
@@ -48,64 +49,6 @@ static void view_done(struct view *view)
 
 /* ---- for programs ---- */
 
-/* The members that may be there whatever the pool says; state, version and processes are its own
- * words. */
-static const char *const usual[] = {"name",      "host",    "pid",      "started_at",
-                                    "beat_at",   "state",   "want",     "wanted_at",
-                                    "wanted_by", "version", "processes"};
-
-static bool is_usual(const char *name)
-{
-    for (size_t i = 0; i < COUNT_OF(usual); i++) {
-        if (text_equal(usual[i], name))
-            return true;
-    }
-    return false;
-}
-
-static void add_processes(struct json_writer *json, const struct pool_status *status)
-{
-    static const struct bytes none = {(const unsigned char *)"[]", 2};
-
-    json_write_raw(json, "processes",
-                   status->processes ? pool_status_member(&status->members, "processes") : none);
-}
-
-/* Nothing, where nobody has ever wanted anything. */
-static void add_want(struct json_writer *json, const struct pool *pool)
-{
-    if (pool->wanted_at == 0)
-        return;
-    json_write_text(json, "want", pool_want_name(pool->want));
-    json_write_time(json, "wanted_at", pool->wanted_at);
-    json_write_text(json, "wanted_by", pool->wanted_by);
-}
-
-/* What we know, and whatever else the pool said about itself. */
-static void add_json(struct json_writer *json, const struct pool_sight *sight)
-{
-    const struct json_members *members = &sight->status.members;
-
-    json_write_open(json, NULL, '{');
-    json_write_text(json, "name", sight->pool->name);
-    json_write_text(json, "host", sight->pool->host);
-    if (sight->pool->pid != 0)
-        json_write_int(json, "pid", sight->pool->pid);
-    else
-        json_write_null(json, "pid");
-    json_write_time(json, "started_at", sight->pool->started_at);
-    json_write_time(json, "beat_at", sight->pool->beat_at);
-    json_write_text(json, "state", pool_sight_state(sight));
-    add_want(json, sight->pool);
-    json_write_text(json, "version", sight->status.version);
-    add_processes(json, &sight->status);
-    for (size_t i = 0; i < members->count; i++) {
-        if (!is_usual(members->items[i].name))
-            json_write_raw(json, members->items[i].name, members->items[i].value);
-    }
-    json_write_close(json, '}');
-}
-
 static void print_json(const struct view *view)
 {
     CLEANUP(buffer_done) struct buffer line = BUFFER(LINE_MAX);
@@ -114,7 +57,8 @@ static void print_json(const struct view *view)
         struct json_writer json = {.out = &line};
 
         buffer_clear(&line);
-        add_json(&json, &view->sights[i]);
+        pool_json_add(&json, view->sights[i].pool, &view->sights[i].status,
+                      pool_sight_state(&view->sights[i]));
         output_json(&view->session->out, &line);
     }
 }

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/json_writer.h"
 #include "base/text.h"
+#include "client/queue_json.h"
 #include "thctl/queue_rm.h"
 #include "thctl/session.h"
 #include "thctl/sheet.h"
@@ -42,43 +43,15 @@ static const struct table_column queues_columns[] = {
 };
 /* clang-format on */
 
-/* How long the oldest ready job has been waiting; negative when none is ready. */
-static usec_t oldest_age(const struct queue_stats *stats, usec_t now)
-{
-    if (stats->oldest_ready == 0)
-        return -1;
-    return now > stats->oldest_ready ? now - stats->oldest_ready : 0;
-}
-
-static int64_t count_waiting(const struct queue_stats *stats)
-{
-    int64_t count = 0;
-
-    for (int state = 0; state < JOB_STATES; state++) {
-        if (job_state_is_waiting((enum job_state)state))
-            count += stats->jobs[state];
-    }
-    return count;
-}
-
-static void add_age(struct json_writer *json, const struct queue_stats *stats, usec_t now)
-{
-    usec_t age = oldest_age(stats, now);
-
-    if (age < 0)
-        json_write_null(json, "oldest_ready_ms");
-    else
-        json_write_int(json, "oldest_ready_ms", age / USEC_PER_MSEC);
-}
-
 static void add_age_cell(struct table *table, const struct queue_stats *stats, usec_t now)
 {
     char text[WHEN_TEXT_SIZE];
 
-    if (oldest_age(stats, now) < 0)
+    if (queue_json_oldest_age(stats, now) < 0)
         table_add(table, COLOUR_DIM, "-");
     else
-        table_add(table, COLOUR_NONE, when_relative(now - oldest_age(stats, now), now, text));
+        table_add(table, COLOUR_NONE,
+                  when_relative(now - queue_json_oldest_age(stats, now), now, text));
 }
 
 static void add_paused_cell(struct table *table, const struct queue_stats *stats, usec_t now)
@@ -98,19 +71,6 @@ static void add_aside_cell(struct table *table, enum colour colour, int64_t coun
         table_add(table, COLOUR_NONE, NULL);
 }
 
-static void add_stats_json(struct json_writer *json, const struct queue_stats *stats, usec_t now)
-{
-    json_write_text(json, "queue", stats->queue);
-    json_write_bool(json, "paused", stats->paused_at != 0);
-    for (int state = 0; state < JOB_STATES; state++)
-        json_write_int(json, job_state_name((enum job_state)state), stats->jobs[state]);
-    json_write_int(json, "no_handler", stats->no_handler);
-    json_write_int(json, "cannot_start", stats->cannot_start);
-    add_age(json, stats, now);
-    json_write_int(json, "done_total", stats->done_total);
-    json_write_int(json, "failed_total", stats->failed_total);
-}
-
 static void add_stats_row(struct table *table, const struct queue_stats *stats, usec_t now)
 {
     table_add(table, COLOUR_NONE, stats->queue);
@@ -127,22 +87,11 @@ static void add_stats_row(struct table *table, const struct queue_stats *stats, 
     table_add_number(table, COLOUR_NONE, stats->failed_total);
 }
 
-static void add_queue_json(struct json_writer *json, const struct queue_stats *stats, usec_t now)
-{
-    json_write_text(json, "queue", stats->queue);
-    json_write_bool(json, "paused", stats->paused_at != 0);
-    json_write_time(json, "paused_at", stats->paused_at);
-    json_write_int(json, "waiting", count_waiting(stats));
-    json_write_int(json, "running", stats->jobs[JOB_RUNNING]);
-    add_age(json, stats, now);
-    json_write_text(json, "paused_by", stats->paused_by);
-}
-
 static void add_queue_row(struct table *table, const struct queue_stats *stats, usec_t now)
 {
     table_add(table, COLOUR_NONE, stats->queue);
     add_paused_cell(table, stats, now);
-    table_add_number(table, COLOUR_NONE, count_waiting(stats));
+    table_add_number(table, COLOUR_NONE, queue_json_count_waiting(stats));
     table_add_number(table, COLOUR_CYAN, stats->jobs[JOB_RUNNING]);
     add_age_cell(table, stats, now);
     table_add(table, COLOUR_NONE, stats->paused_by);
@@ -208,7 +157,7 @@ static enum status print_view(struct session *session, const struct view *view)
 static enum status run_stats(struct session *session, const struct option_value *options,
                              const struct words *arguments)
 {
-    static const struct view view = {stats_columns, COUNT_OF(stats_columns), add_stats_json,
+    static const struct view view = {stats_columns, COUNT_OF(stats_columns), queue_json_add_stats,
                                      add_stats_row};
 
     (void)options;
@@ -219,7 +168,7 @@ static enum status run_stats(struct session *session, const struct option_value 
 static enum status run_queues(struct session *session, const struct option_value *options,
                               const struct words *arguments)
 {
-    static const struct view view = {queues_columns, COUNT_OF(queues_columns), add_queue_json,
+    static const struct view view = {queues_columns, COUNT_OF(queues_columns), queue_json_add_queue,
                                      add_queue_row};
 
     (void)options;

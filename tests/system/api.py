@@ -10,11 +10,12 @@ import os
 import re
 import socket
 import sys
+import threading
 import urllib.parse
 
 import jsonschema
 
-from daemon import DaemonCase
+from daemon import DaemonCase, wait_for
 from harness import BACKEND, DEADLINE
 
 SEEN = os.environ.get("TH_API_SEEN")
@@ -212,10 +213,11 @@ class Api:
 
     def stream(self, path, headers=None):
         """The answer as it comes, such as a stream of events: with .status, .headers, .readline(). Whoever asks
-        closes it."""
+        closes it, and its .connection."""
         connection = self.connect()
         self.send(connection, "GET", path, None, headers)
         response = connection.getresponse()
+        response.connection = connection
         self.check("GET", path, Answer(response.status, response.headers, b""))
         return response
 
@@ -240,6 +242,55 @@ class Api:
         note("GET" if method == "HEAD" else method, template, answer.status)
 
 
+class Events:
+    """A stream of server-sent events, read from another thread as they come; all that came is in .seen."""
+
+    def __init__(self, api, path):
+        self.response = api.stream(path)
+        self.seen, self.pings, self.is_over = [], 0, False
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+
+    def read(self):
+        fields = {}
+        try:
+            for line in self.response:
+                name, _, value = line.decode().rstrip("\n").partition(": ")
+                if name:
+                    fields[name] = value
+                elif line.startswith(b":"):
+                    self.pings += 1
+                elif fields:
+                    self.seen.append((fields["event"], json.loads(fields["data"]), int(fields["id"])))
+                    fields = {}
+        except (OSError, ValueError, http.client.HTTPException, AttributeError):
+            pass  # it was closed, here or there
+        self.is_over = True
+
+    def of(self, name, /, **wanted):
+        """The data of all events of this kind with these members."""
+        return [data for kind, data, _ in list(self.seen)
+                if kind == name and all(data.get(key) == value for key, value in wanted.items())]
+
+    def wait(self, name, /, count=1, **wanted):
+        """Waits until so many have come, and returns the data of the last one."""
+        wait_for(lambda: len(self.of(name, **wanted)) >= count, lambda: f"{name} {wanted} in {self.seen}")
+        return self.of(name, **wanted)[-1]
+
+    def wait_end(self):
+        """Waits until the stream is over, and returns all that came: names and data."""
+        wait_for(lambda: self.is_over, lambda: f"the end of {self.seen}")
+        return [(kind, data) for kind, data, _ in self.seen]
+
+    def close(self):
+        """As a client that leaves. The socket is shut first: closing it would wait for the thread."""
+        if not self.is_over:
+            self.response.connection.sock.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
+        self.response.close()
+        self.response.connection.close()
+
+
 class ApiCase(DaemonCase):
     """A test with a pool that serves HTTP."""
 
@@ -249,6 +300,12 @@ class ApiCase(DaemonCase):
         self.pool = self.start_pool(handlers or {"noop": {"command": "true"}}, pool, arguments, **sections)
         self.api = Api(self.address_of(self.pool), token)
         return self.api
+
+    def listen(self, path="/api/events"):
+        """A stream of events, closed with the test."""
+        events = Events(self.api, path)
+        self.addCleanup(events.close)
+        return events
 
     def address_of(self, pool):
         return pool.wait_event("listening", door="http")["address"]

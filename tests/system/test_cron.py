@@ -46,7 +46,7 @@ class Thctl(Case):
 
     def test_programs_get_times_in_utc(self):
         nightly, often, off = self.objects("cron")
-        self.assertEqual(list(nightly), ["name", "schedule", "words", "timezone", "next", "last",
+        self.assertEqual(list(nightly), ["name", "schedule", "words", "timezone", "next", "next_times", "last",
                                          "type", "queue", "enabled",
                                          "paused", "paused_at", "paused_by"])
         self.assertIn(to_time(nightly["next"]).hour, (1, 2))

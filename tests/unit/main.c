@@ -33,15 +33,16 @@ static const struct {
         random_suite, signal_name_suite, text_suite, timestamp_suite, units_suite, uuid_suite,
         zone_load_suite, zone_suite}},
     {"job", {
-        cron_describe_suite, cron_due_suite, cron_parse_suite, cron_suite, headers_suite, idempotency_suite, aside_suite,
+        cron_describe_suite, cron_due_suite, cron_parse_suite, cron_suite, growth_suite, headers_suite, idempotency_suite, aside_suite,
         job_json_suite, job_suite, keyed_suite, lease_suite, rate_suite, retry_suite,
         settlement_suite, state_suite, stop_reason_suite, tags_suite, error_shape_suite, timekeeper_suite, why_suite}},
     {"config", {
         config_suite, diagnostics_suite, environment_suite, field_suite, handler_match_suite,
         include_suite, plugin_id_suite, reference_suite, token_file_suite, yaml_tree_suite}},
     {"process", {
-        account_suite, known_clocks_suite, lease_table_suite, loop_suite, message_suite, meters_suite, name_table_suite, notify_suite,
-        orphans_suite, outage_suite, print_file_suite, process_suite, recent_runs_suite, result_suite, result_ring_suite,
+        account_suite, known_clocks_suite, lease_table_suite, loop_suite, message_suite, meters_suite,
+        name_table_suite, news_ring_suite, notify_suite, orphans_suite, outage_suite, print_file_suite,
+        process_suite, recent_runs_suite, result_suite, result_ring_suite,
         scoreboard_suite, spawn_suite, start_board_suite, task_suite, task_ring_suite, title_suite}},
     {"http", {
         http_exchange_suite, http_patience_suite, http_pure_suite, http_refusals_suite, http_server_suite,
@@ -71,7 +72,7 @@ static const struct {
     {"client", {pool_status_suite, offers_suite}},
     {"cli", {options_suite}},
     {"thctl", {
-        growth_suite, limits_suite, pages_suite, pool_want_suite, top_data_suite, top_order_suite,
+        limits_suite, pages_suite, pool_want_suite, top_data_suite, top_order_suite,
         top_room_suite, top_view_suite, when_suite}},
 };
 /* clang-format on */

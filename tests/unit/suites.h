@@ -84,6 +84,7 @@ Suite *yaml_tree_suite(void);
 
 /* process */
 Suite *account_suite(void);
+Suite *news_ring_suite(void);
 Suite *known_clocks_suite(void);
 Suite *lease_table_suite(void);
 Suite *loop_suite(void);

@@ -259,6 +259,59 @@ START_TEST(one_long_piece_is_fine_while_nothing_waits)
 }
 END_TEST
 
+static void share(const char *text)
+{
+    struct http_piece *piece =
+        http_piece_new((struct bytes){(const unsigned char *)text, strlen(text)});
+
+    ck_assert_ptr_nonnull(piece);
+    ck_assert(http_stream_share(world.stream, piece));
+    http_piece_release(&piece);
+}
+
+START_TEST(what_is_shared_and_what_is_written_comes_in_its_order)
+{
+    world_open();
+    struct peer *peer = world_connect(NULL);
+
+    begin(peer);
+    share("one");
+    ck_assert_uint_eq(http_server_memory(world.server), 0);
+    ck_assert(write_text("two"));
+    share("three");
+    world_hear(peer, "onetwothree");
+    share("four");
+    world_hear(peer, "four");
+    ck_assert_uint_eq(http_server_memory(world.server), 0);
+    share("last");
+    end();
+    world_hear(peer, "4\r\nlast\r\n0\r\n\r\n");
+}
+END_TEST
+
+START_TEST(a_slow_reader_of_what_is_shared_is_dropped_too)
+{
+    static const char bytes[8 * 1024] = {1};
+    struct http_piece *piece =
+        http_piece_new((struct bytes){(const unsigned char *)bytes, sizeof bytes});
+    bool is_taken = true;
+
+    world_open();
+    struct peer *peer = world_connect_deaf();
+
+    begin(peer);
+    while (is_taken) {
+        ck_assert_uint_le(http_server_memory(world.server), HTTP_STREAM_UNSENT);
+        is_taken = http_stream_share(world.stream, piece);
+        if (is_taken)
+            world_settle();
+    }
+    wait_until_gone();
+    ck_assert(!http_stream_share(world.stream, piece));
+    http_piece_release(&piece);
+}
+END_TEST
+
 START_TEST(streams_count_as_memory)
 {
     static const char piece[64 * 1024] = {1};
@@ -306,6 +359,8 @@ Suite *http_stream_suite(void)
     tcase_add_test(streams, a_stream_that_is_silent_may_last);
     tcase_add_test(streams, one_long_piece_is_fine_while_nothing_waits);
     tcase_add_test(streams, streams_count_as_memory);
+    tcase_add_test(streams, what_is_shared_and_what_is_written_comes_in_its_order);
+    tcase_add_test(streams, a_slow_reader_of_what_is_shared_is_dropped_too);
     tcase_add_test(streams, a_stream_hears_that_its_server_closes);
     suite_add_tcase(suite, streams);
     return suite;

@@ -1,7 +1,7 @@
 /*
  * growth.c - the end of a stream, looked at again and again: what is new in it.
  */
-#include "thctl/growth.h"
+#include "job/growth.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
  * new begins where the one that was seen stops. More may be kept of a job that has ended than of
  * one that runs; then the one that was seen lies within it.
  */
-#ifndef THCTL_GROWTH_H
-#define THCTL_GROWTH_H
+#ifndef JOB_GROWTH_H
+#define JOB_GROWTH_H
 
 #include "base/base.h"
 

@@ -1,4 +1,4 @@
-#include "thctl/growth.h"
+#include "job/growth.h"
 
 #include "suites.h"
 
@@ -80,7 +80,7 @@ END_TEST
 
 Suite *growth_suite(void)
 {
-    Suite *suite = suite_create("thctl/growth");
+    Suite *suite = suite_create("job/growth");
     TCase *growth = pure_case("growth");
 
     tcase_add_loop_test(growth, what_was_not_seen_is_new, 0, COUNT_OF(growths));
