@@ -6,6 +6,7 @@
 
 #include "api/route.h"
 
+extern const struct route_table enqueue_routes;
 extern const struct route_table health_routes;
 extern const struct route_table login_routes;
 extern const struct route_table openapi_routes;

@@ -8,6 +8,7 @@
 #include "api/routes.h"
 #include "api/visit.h"
 #include "base/base.h"
+#include "base/uuid.h"
 #include "process/loop.h"
 
 struct calls;
@@ -23,6 +24,7 @@ struct api {
     struct visit *visits;           /* owned; those without an answer */
     struct loop_timer patience;     /* with the last clients */
     struct guesses guesses;
+    struct uuid_maker ids;          /* of new jobs */
     int64_t requests;
     char allow[ROUTES_ALLOW_SIZE]; /* of the refusal that is on its way */
 };

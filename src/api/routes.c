@@ -13,6 +13,7 @@
 
 /* clang-format off */
 static const struct route_table *const tables[] = {
+    &enqueue_routes,
     &health_routes,
     &login_routes,
     &metrics_routes,

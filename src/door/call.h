@@ -25,6 +25,9 @@ enum call_kind {
     CALL_PING,   /* whether the store is there; answered at once, with an empty pack if it is */
     CALL_GAUGES, /* nothing; answered with a page, as Prometheus reads it */
     CALL_TYPES,  /* nothing; a page: what ran lately in all pools */
+
+    /* What must not wait, of the gate. */
+    CALL_ENQUEUE, /* jobs to be stored: enqueue_call.h */
     CALL_KINDS,
 };
 
