@@ -20,6 +20,8 @@
 
 #include <stdlib.h>
 
+#define TURN_JOBS 5000 /* then others have their turn: a commit does not grow without end */
+
 struct enqueue_request {
     struct enqueue_request *next;
     struct peer *peer;
@@ -149,31 +151,103 @@ static void answer(const struct enqueue_request *request, const struct enqueued 
     peer_refuse(request->peer, request->serial, &err);
 }
 
-static bool store_one(struct gate *gate, struct enqueue_request *request, struct error *err)
-{
-    struct store *store = desk_store(gate->desk);
-    AUTO_FREE struct enqueued *enqueued = calloc(request->call.count, sizeof *enqueued);
-    const usec_t now = store_now(store);
+/* What one turn stores. */
+struct harvest {
+    struct arena arena;
+    struct enqueue_request **requests;
+    struct enqueue_group *groups;
+    struct error *errors;
+    size_t count;
+};
 
-    if (!enqueued)
-        return error_no_memory(err);
+static void harvest_done(struct harvest *harvest)
+{
+    for (size_t i = 0; i < harvest->count; i++)
+        free_request(harvest->requests[i]);
+    arena_done(&harvest->arena);
+}
+
+static size_t count_requests(const struct enqueues *enqueues)
+{
+    const struct enqueue_request *request = enqueues->first;
+    size_t count = 0;
+
+    for (size_t jobs = 0; request && jobs < TURN_JOBS; request = request->next) {
+        jobs += request->call.count;
+        count++;
+    }
+    return count;
+}
+
+static void add_group(struct gate *gate, struct harvest *harvest, usec_t now)
+{
+    struct enqueue_request *request = take_first(&gate->enqueues);
+    const size_t i = harvest->count++;
+
     complete(gate, &request->call, now);
-    if (!store_enqueue(store, request->call.jobs, request->call.count, now, enqueued, err))
-        return false;
-    answer(request, enqueued);
-    return true;
+    harvest->requests[i] = request;
+    harvest->groups[i] = (struct enqueue_group){
+        .jobs = request->call.jobs,
+        .count = request->call.count,
+        .enqueued_out = arena_alloc(&harvest->arena, request->call.count * sizeof(struct enqueued)),
+        .err = &harvest->errors[i],
+    };
+}
+
+static bool gather(struct gate *gate, struct harvest *harvest, usec_t now, struct error *err)
+{
+    const size_t count = count_requests(&gate->enqueues);
+
+    harvest->requests = arena_alloc(&harvest->arena, count * sizeof *harvest->requests);
+    harvest->groups = arena_alloc(&harvest->arena, count * sizeof *harvest->groups);
+    harvest->errors = arena_alloc(&harvest->arena, count * sizeof *harvest->errors);
+    if (harvest->arena.failed)
+        return error_no_memory(err);
+    for (size_t i = 0; i < count; i++)
+        add_group(gate, harvest, now);
+    return !harvest->arena.failed || error_no_memory(err);
+}
+
+static void refuse_group(const struct enqueue_request *request, const struct enqueue_group *group)
+{
+    if (group->count > 1 && group->at_fault < group->count)
+        error_prefix(group->err, "job %zu", group->at_fault + 1);
+    peer_refuse(request->peer, request->serial, group->err);
+}
+
+/* What the whole call failed with is what each of them gets. */
+static void answer_all(const struct harvest *harvest, const struct error *err)
+{
+    for (size_t i = 0; i < harvest->count; i++) {
+        const struct enqueue_request *request = harvest->requests[i];
+        const struct enqueue_group *group = &harvest->groups[i];
+
+        if (err)
+            peer_refuse(request->peer, request->serial, err);
+        else if (group->verdict != TH_OK)
+            refuse_group(request, group);
+        else
+            answer(request, group->enqueued_out);
+    }
 }
 
 void enqueues_run(struct gate *gate)
 {
-    struct enqueue_request *request;
+    CLEANUP(harvest_done) struct harvest harvest = {0};
+    struct store *store = desk_store(gate->desk);
     struct error err;
 
-    while (desk_store(gate->desk) && (request = take_first(&gate->enqueues))) {
-        if (!store_one(gate, request, &err)) {
-            peer_refuse(request->peer, request->serial, &err);
-            gate_note_failure(gate, &err);
-        }
-        free_request(request);
-    }
+    if (!store || !gate->enqueues.first)
+        return;
+    const usec_t now = store_now(store);
+    const bool is_stored = gather(gate, &harvest, now, &err) &&
+                           store_enqueue_groups(store, harvest.groups, harvest.count, now, &err);
+
+    answer_all(&harvest, is_stored ? NULL : &err);
+    if (!is_stored && harvest.count == 0)
+        enqueues_refuse_all(gate, &err);
+    if (!is_stored)
+        gate_note_failure(gate, &err);
+    if (gate->enqueues.first)
+        desk_rally(gate->desk);
 }

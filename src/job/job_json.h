@@ -35,8 +35,8 @@ bool job_json_parse(struct bytes text, usec_t now, struct arena *arena, struct j
                     struct error *err) MUST_CHECK;
 
 /* The same, and tells all that is wrong with it: by the name of a member, or "" when it is no
- * object: then this is false. A relative run_at is left to *delay_out, for those who do not know the
- * database's time; -1 is none. Out of memory shows in the arena. */
+ * object: then this is false. A relative run_at is left to *delay_out, for those who do not know
+ * the database's time; -1 is none. Out of memory shows in the arena. */
 bool job_json_read(struct bytes text, struct arena *arena, struct job *job, usec_t *delay_out,
                    const struct job_faults *faults) MUST_CHECK;
 
