@@ -10,6 +10,7 @@
 #include "api/api.h"
 
 #include "api/admission.h"
+#include "api/claim.h"
 #include "api/inside.h"
 #include "api/readiness.h"
 #include "base/clock.h"
@@ -98,9 +99,17 @@ static void retire(struct api *api, int exit_code)
         return;
     scoreboard_set_state(process->scoreboard, process->slot, SLOT_STOPPING);
     readiness_enter(api->readiness, PHASE_OF_END);
+    claim_end_all(api);
     process->exit_code = exit_code;
     loop_set_timer(process->loop, &api->patience, clock_boot() + RETIRE_PATIENCE);
     http_server_retire(api->server);
+}
+
+/* Workers get nothing more here; what they run they may settle until the end. */
+static void drain(struct api *api)
+{
+    readiness_enter(api->readiness, PHASE_OF_END);
+    claim_end_all(api);
 }
 
 static void meet(struct api *api, enum peer_kind peer, int fd)
@@ -125,7 +134,7 @@ static void obey(void *context, const struct order *order, int fd)
     if (order->kind == ORDER_RESUME)
         readiness_enter(api->readiness, PHASE_OF_WORK);
     else if (order->kind == ORDER_DRAIN)
-        readiness_enter(api->readiness, PHASE_OF_END);
+        drain(api);
     else if (order->kind == ORDER_EXIT)
         retire(api, PROCESS_OK);
     else if (order->kind == ORDER_RETIRE)

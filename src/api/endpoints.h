@@ -6,8 +6,10 @@
 
 #include "api/route.h"
 
+extern const struct route_table claim_routes;
 extern const struct route_table enqueue_routes;
 extern const struct route_table health_routes;
+extern const struct route_table lease_routes;
 extern const struct route_table login_routes;
 extern const struct route_table openapi_routes;
 extern const struct route_table metrics_routes;

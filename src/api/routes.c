@@ -13,8 +13,10 @@
 
 /* clang-format off */
 static const struct route_table *const tables[] = {
+    &claim_routes,
     &enqueue_routes,
     &health_routes,
+    &lease_routes,
     &login_routes,
     &metrics_routes,
     &openapi_routes,

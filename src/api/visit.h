@@ -52,6 +52,7 @@ struct visit {
     uint64_t serial;
     bool is_asking;
     bool is_delivery;
+    struct bytes take_back; /* in the arena */
     void (*answered)(struct visit *visit, struct bytes pack);
     void (*failed)(struct visit *visit, const struct error *err);
 
@@ -76,6 +77,7 @@ void visit_refuse(struct visit *visit, int status, const char *field, const char
 void visit_refuse_problem(struct visit *visit, const struct problem *problem);
 void visit_refuse_all(struct visit *visit, const struct problems *problems); /* 400 */
 void visit_refuse_error(struct visit *visit, const struct error *err);
+void visit_refuse_undelivered(struct visit *visit, const struct error *err); /* takes it back */
 void visit_respond(struct visit *visit, struct http_response *response);
 struct http_stream *visit_stream(struct visit *visit, struct http_response *head,
                                  const struct http_stream_events *events);
@@ -87,9 +89,11 @@ struct visit_question {
     bool may_be_repeated;
     usec_t patience; /* 0: as calls.h has it */
 
-    /* What the answer carries is the client's alone, such as claimed jobs: the desk hears whether
-     * it has reached the client. */
+    /* What the answer carries is the client's alone, such as claimed jobs: the desk hears that it
+     * has reached the client. If it has not, or nobody knows, the pack of `take_back` tells the
+     * desk, or the one that takes its place, by CALL_UNCLAIM. */
     bool is_delivery;
+    const struct buffer *take_back;
 
     /* The answer; an error has been told to the client instead, unless `failed` is there. */
     void (*answered)(struct visit *visit, struct bytes pack);
@@ -97,6 +101,9 @@ struct visit_question {
 };
 
 void visit_ask(struct visit *visit, const struct visit_question *question);
+
+/* While a desk is asked: it need not answer any more. The visit is answered otherwise. */
+void visit_withdraw(struct visit *visit);
 
 /* An `answered` for whoever asks for a page (door/page.h): the client gets it as it is. */
 void visit_relay(struct visit *visit, struct bytes pack);

@@ -28,6 +28,10 @@ enum call_kind {
 
     /* What must not wait, of the gate. */
     CALL_ENQUEUE, /* jobs to be stored: enqueue_call.h */
+    CALL_CLAIM,   /* jobs for a remote worker: claim_call.h */
+    CALL_UNCLAIM, /* which nobody has got; answered at once, store or not: claim_call.h */
+    CALL_SETTLE,  /* how one of them has ended: lease_calls.h */
+    CALL_BEAT,    /* one of them still runs: lease_calls.h */
     CALL_KINDS,
 };
 

@@ -89,7 +89,7 @@ void enqueues_forget_peer(struct gate *gate, const struct peer *peer)
     while (*place) {
         struct enqueue_request *request = *place;
 
-        if (request->peer == peer) {
+        if (!peer || request->peer == peer) {
             *place = request->next;
             free_request(request);
         } else {

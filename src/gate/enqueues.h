@@ -21,7 +21,7 @@ struct enqueues {
 /* Takes the call; it is answered in a turn. */
 void enqueues_take(struct gate *gate, struct peer *peer, const struct call *call);
 
-/* That door has died: nobody waits for what it wanted. */
+/* That door has died, or all have (NULL): nobody waits for what it wanted. */
 void enqueues_forget_peer(struct gate *gate, const struct peer *peer);
 
 /* Stores all of them, and answers. */
