@@ -272,8 +272,7 @@ static const struct route routes[] = {
              "safe to repeat",
      .answers = {{201, "Enqueued", NULL, "Stored; of a list at least one was new"},
                  {200, "Enqueued", NULL, "There already, nothing was changed"},
-                 {409, "Problem", NULL, "The state of a job that is there does not allow it"},
-                 {413, "Problem", NULL, "The body is too large"}}},
+                 {409, "Problem", NULL, "Another type has the key: nothing is stored"}}},
 };
 
 const struct route_table enqueue_routes = {routes, COUNT_OF(routes)};

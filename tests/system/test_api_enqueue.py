@@ -113,7 +113,7 @@ class EnqueueTest(ApiCase):
         self.refused({"type": "a", "payload": 1, "payload_base64": "AA=="}, "/payload_base64")
         self.refused({"type": "a", "payload": "x" * (1 << 20)}, "/payload")
         self.assert_problem(self.api.post("/api/jobs?a=1", {"type": "a"}), 400, "invalid", "a")
-        self.assert_problem(self.api.post("/api/jobs", b" " * ((16 << 20) + 1)), 413, "too_large")
+        self.assert_problem(self.api.post("/api/jobs", b" ", headers={"Content-Length": str((16 << 20) + 1)}), 413, "too_large")
         self.assertEqual(self.count(), 0)
 
     def test_what_the_gate_was_asked_when_it_died_is_stored_once(self):
@@ -162,6 +162,29 @@ class EnqueueTest(ApiCase):
             thread.join()
         self.assertEqual(self.count(), 101)
         self.assertLess(commits(self.database + "-wal") - before, 20)
+
+    def test_one_refusal_does_not_fail_the_others(self):
+        gate = self.pool.pid_of("gate")
+        os.kill(gate, signal.SIGSTOP)
+        wait_for(lambda: is_stopped(gate), "a gate that stands still")
+        answers = {}
+
+        def post(name, body):
+            answers[name] = self.api.post("/api/jobs", body)
+        twins = [{"type": "a"}, {"type": "a", "key": "k"}, {"type": "b", "key": "k"}]
+        bodies = {"good": {"type": "a"}, "list": [{"type": "a"}] * 3, "twins": twins, "other": {"type": "b"}}
+        threads = [threading.Thread(target=post, args=item) for item in bodies.items()]
+        for thread in threads:
+            thread.start()
+        wait_for(lambda: self.open_requests() == len(threads), "all of them on their way")
+        os.kill(gate, signal.SIGCONT)
+        for thread in threads:
+            thread.join()
+        self.assertEqual({name: answer.status for name, answer in answers.items()},
+                         {"good": 201, "list": 201, "twins": 409, "other": 201})
+        problem = self.assert_problem(answers["twins"], 409, "conflict")
+        self.assertIn("job 3: key 'k'", problem["message"])
+        self.assertEqual(self.count(), 5)
 
     @only_sqlite("takes the file away from everybody")
     def test_without_a_store_nothing_is_accepted(self):

@@ -46,7 +46,7 @@ static const struct {
     {"http", {
         http_exchange_suite, http_patience_suite, http_pure_suite, http_refusals_suite, http_server_suite,
         http_stream_suite}},
-    {"door", {door_call_suite, calls_suite, pack_suite, peers_suite}},
+    {"door", {door_call_suite, calls_suite, pack_suite, peers_suite, remote_calls_suite}},
     {"api", {credentials_suite, openapi_suite, origin_suite}},
     {"worker", {
         call_suite, command_suite, execution_suite, output_suite, plugin_suite, program_suite,

@@ -118,6 +118,7 @@ Suite *calls_suite(void);
 Suite *door_call_suite(void);
 Suite *pack_suite(void);
 Suite *peers_suite(void);
+Suite *remote_calls_suite(void);
 
 /* api */
 Suite *credentials_suite(void);

@@ -1,6 +1,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/uuid.h"
+#include "job/job.h"
 #include "job/on_dead.h"
 #include "suites.h"
 
