@@ -63,10 +63,13 @@ class ClaimCase(ApiCase):
                    for words in lines)
 
     def claim_later(self, worker="w", **wish):
-        before = self.waiting()
-        later = Later(self.api.post, "/api/claim", {"worker": worker, "queues": ["q"], **LONG, **wish})
-        wait_for(lambda: self.waiting() > before, "a claim that waits")
-        return later
+        return self.begin(self.api.post, "/api/claim", {"worker": worker, "queues": ["q"], **LONG, **wish})
+
+    def begin(self, *what):
+        """Lets another thread claim, and waits until all who do are connected."""
+        self.laters = [later for later in getattr(self, "laters", []) if later.thread.is_alive()] + [Later(*what)]
+        wait_for(lambda: self.waiting() >= sum(later.thread.is_alive() for later in self.laters), "a claim that waits")
+        return self.laters[-1]
 
     def freeze_gate(self):
         gate = self.pool.pid_of("gate")
@@ -79,8 +82,8 @@ class ClaimTest(ClaimCase):
     def setUp(self):
         super().setUp()
         self.serve(queues={"mine": {}, "q": {"remote": True}, "few": {"remote": True, "max_running": 1}},
-                   handlers={"noop": {"command": "true"}, "fragile": {"command": "true", "max_attempts": 2,
-                                                                      "retry": {"policy": "fixed", "base_delay": "1h"}}},
+                   handlers={"noop": {"command": "true"}, "fragile": {
+                       "command": "true", "max_attempts": 2, "retry": {"policy": "fixed", "base_delay": "1h"}}},
                    pool={"reaper_interval": "500ms", "stale_threshold": "3s", "heartbeat_interval": "500ms"})
 
     def test_a_worker_gets_the_record_and_settles_it(self):
@@ -324,10 +327,7 @@ class ClaimTest(ClaimCase):
                 return []
             except Exception:  # pylint: disable=broad-except
                 return []  # the connection broke in the middle
-        before = self.waiting()
-        later = Later(ask)
-        wait_for(lambda: self.waiting() > before, "a claim that waits")
-        return later
+        return self.begin(ask)
 
     def test_a_pool_that_ends_gives_nothing_and_lets_leases_be(self):
         self.enqueue_q()
