@@ -16,6 +16,8 @@
 #include "door/enqueue_call.h"
 #include "door/pack.h"
 #include "gate/inside.h"
+#include "process/meters.h"
+#include "process/process.h"
 #include "store/store.h"
 
 #include <stdlib.h>
@@ -128,6 +130,17 @@ static void complete(struct gate *gate, struct enqueue_call *call, usec_t now)
     }
 }
 
+static void count_new(const struct gate *gate, const struct enqueue_request *request,
+                      const struct enqueued *enqueued)
+{
+    struct meters *meters = desk_process(gate->desk)->meters;
+
+    for (size_t i = 0; i < request->call.count; i++) {
+        if (!enqueued[i].existed && !enqueued[i].updated)
+            meters_add_enqueued(meters, request->call.jobs[i].queue, 1);
+    }
+}
+
 static void answer(const struct enqueue_request *request, const struct enqueued *enqueued)
 {
     CLEANUP(buffer_done) struct buffer pack = BUFFER(PACK_MAX);
@@ -216,18 +229,21 @@ static void refuse_group(const struct enqueue_request *request, const struct enq
 }
 
 /* What the whole call failed with is what each of them gets. */
-static void answer_all(const struct harvest *harvest, const struct error *err)
+static void answer_all(const struct gate *gate, const struct harvest *harvest,
+                       const struct error *err)
 {
     for (size_t i = 0; i < harvest->count; i++) {
         const struct enqueue_request *request = harvest->requests[i];
         const struct enqueue_group *group = &harvest->groups[i];
 
-        if (err)
+        if (err) {
             peer_refuse(request->peer, request->serial, err);
-        else if (group->verdict != TH_OK)
+        } else if (group->verdict != TH_OK) {
             refuse_group(request, group);
-        else
+        } else {
+            count_new(gate, request, group->enqueued_out);
             answer(request, group->enqueued_out);
+        }
     }
 }
 
@@ -243,7 +259,7 @@ void enqueues_run(struct gate *gate)
     const bool is_stored = gather(gate, &harvest, now, &err) &&
                            store_enqueue_groups(store, harvest.groups, harvest.count, now, &err);
 
-    answer_all(&harvest, is_stored ? NULL : &err);
+    answer_all(gate, &harvest, is_stored ? NULL : &err);
     if (!is_stored && harvest.count == 0)
         enqueues_refuse_all(gate, &err);
     if (!is_stored)

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "gate/inside.h"
+#include "process/meters.h"
 #include "process/process.h"
 #include "store/store.h"
 
@@ -168,6 +169,7 @@ bool gate_refuse_stranger(struct gate *gate, struct peer *peer, uint64_t serial,
 
 void gate_note_failure(struct gate *gate, const struct error *err)
 {
+    meters_add_store_error(desk_process(gate->desk)->meters, err->code);
     desk_note_failure(gate->desk, err);
 }
 

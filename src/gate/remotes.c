@@ -12,6 +12,8 @@
 #include "config/config.h"
 #include "door/remote_lease.h"
 #include "gate/inside.h"
+#include "process/meters.h"
+#include "process/process.h"
 
 #include <taskharbor/version.h>
 
@@ -348,6 +350,7 @@ static void give_answers(const struct round *round, struct remote_beat *beats, s
 bool remotes_run(struct gate *gate, struct remote_beat *beats, size_t count, struct error *err)
 {
     struct store *store = desk_store(gate->desk);
+    const usec_t begun_at = clock_boot();
     struct round round;
 
     if (!make_round(gate, count, &round, err) || !fill_round(gate, &round, beats, count, err))
@@ -357,6 +360,7 @@ bool remotes_run(struct gate *gate, struct remote_beat *beats, size_t count, str
     if (!store_heartbeat(store, round.heartbeats, round.count, store_now(store), round.answers,
                          round.told, err))
         return error_prefix(err, "beat for %zu remote workers", round.count);
+    meters_add_store_work(desk_process(gate->desk)->meters, STORE_HEARTBEAT, begun_at);
     give_answers(&round, beats, count);
     return conclude(gate, &round, err);
 }

@@ -10,6 +10,8 @@
 #include "door/claim_call.h"
 #include "gate/inside.h"
 #include "job/settlement.h"
+#include "process/meters.h"
+#include "process/process.h"
 #include "store/store.h"
 
 #include <assert.h>
@@ -114,10 +116,11 @@ bool reserve_for(struct gate *gate, const struct claim_call *const *calls, size_
         if (!make_wish(gate, calls[i], &away, &wanted[i], err))
             return false;
     }
-    const usec_t now = store_now(store);
+    const usec_t now = store_now(store), begun_at = clock_boot();
 
     if (!store_exchange(store, &nothing, wanted, count, now, NULL, jobs, err))
         return error_prefix(err, "reserve for %zu claims", count);
+    meters_add_store_work(desk_process(gate->desk)->meters, STORE_EXCHANGE, begun_at);
     if (!split(gate, jobs, reserved_out, count, err))
         return false;
     for (size_t i = 0; i < count; i++)

@@ -62,6 +62,9 @@ class EnqueueTest(ApiCase):
         self.assertEqual([first[name] for name in ("queue", "priority", "timeout_ms", "max_attempts", "max_stalls")],
                          ["q", 2, 3000, 2, 1])
         self.assertEqual([first[name] for name in ("headers", "tags", "payload_base64")], [{"h": [1]}, ["t"], "AAE="])
+        metrics = self.api.get("/metrics").body.decode()
+        self.assertIn('taskharbor_enqueued_total{queue="q"} 1\n', metrics)
+        self.assertIn('taskharbor_enqueued_total{queue="default"} 4\n', metrics)
         second = self.job(jobs[1]["id"])
         distance = (datetime.datetime.fromisoformat(second["run_at"].replace("Z", "+00:00")) -
                     datetime.datetime.fromisoformat(second["created_at"].replace("Z", "+00:00")))
