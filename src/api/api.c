@@ -11,6 +11,7 @@
 
 #include "api/admission.h"
 #include "api/broadcast.h"
+#include "api/claim.h"
 #include "api/inside.h"
 #include "api/job_watch.h"
 #include "api/readiness.h"
@@ -100,11 +101,19 @@ static void retire(struct api *api, int exit_code)
         return;
     scoreboard_set_state(process->scoreboard, process->slot, SLOT_STOPPING);
     readiness_enter(api->readiness, PHASE_OF_END);
+    claim_end_all(api);
     process->exit_code = exit_code;
     loop_set_timer(process->loop, &api->patience, clock_boot() + RETIRE_PATIENCE);
     broadcast_end(api->broadcast);
     job_watches_end(api->job_watches);
     http_server_retire(api->server);
+}
+
+/* Workers get nothing more here; what they run they may settle until the end. */
+static void drain(struct api *api)
+{
+    readiness_enter(api->readiness, PHASE_OF_END);
+    claim_end_all(api);
 }
 
 static void meet(struct api *api, enum peer_kind peer, int fd)
@@ -129,7 +138,7 @@ static void obey(void *context, const struct order *order, int fd)
     if (order->kind == ORDER_RESUME)
         readiness_enter(api->readiness, PHASE_OF_WORK);
     else if (order->kind == ORDER_DRAIN)
-        readiness_enter(api->readiness, PHASE_OF_END);
+        drain(api);
     else if (order->kind == ORDER_EXIT)
         retire(api, PROCESS_OK);
     else if (order->kind == ORDER_RETIRE)

@@ -132,6 +132,12 @@ static void read_duration(const struct reading *reading)
     usec_t duration;
     struct error err;
 
+    for (usec_t i = 0; reading->text && field->words && field->words[i]; i++) {
+        if (text_equal(field->words[i], reading->text)) {
+            *(usec_t *)reading->member = -1 - i;
+            return;
+        }
+    }
     if (!duration_of(reading, &duration, &err))
         refuse(reading, "%s", err.text);
     else if (duration < field->min || duration > field->max)

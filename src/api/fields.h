@@ -33,7 +33,8 @@ enum value_kind {
     VALUE_IS_ID,       /* of a job */
     VALUE_IS_NUMBER,   /* whole, `min` to `max` */
     VALUE_IS_FLAG,     /* true or false; in a query also 1 and 0 */
-    VALUE_IS_DURATION, /* "30s", or a number of seconds; `min` to `max`, in microseconds */
+    VALUE_IS_DURATION, /* "30s", or a number of seconds; `min` to `max`, in microseconds; or one of
+                        * `words`, of which the first is -1, the next -2 ... */
     VALUE_IS_MOMENT,   /* RFC 3339; "-1h" and "+5m" are relative to now */
     VALUE_IS_WORD,     /* one of `words`; the member is its index */
     VALUE_IS_NAMES,    /* `min` to `max` names; in a query separated by commas */

@@ -8,6 +8,7 @@
 #include "api/routes.h"
 #include "api/visit.h"
 #include "base/base.h"
+#include "base/uuid.h"
 #include "process/loop.h"
 
 struct broadcast;
@@ -27,6 +28,8 @@ struct api {
     struct visit *visits;            /* owned; those without an answer */
     struct loop_timer patience;      /* with the last clients */
     struct guesses guesses;
+    struct uuid_maker ids; /* of new jobs */
+    bool gives_nothing;    /* to remote workers: the pool is about to end */
     int64_t requests;
     char allow[ROUTES_ALLOW_SIZE]; /* of the refusal that is on its way */
 };

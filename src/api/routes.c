@@ -14,15 +14,18 @@
 /* clang-format off */
 static const struct route_table *const tables[] = {
     &bulk_routes,
+    &claim_routes,
     &cron_routes,
+    &enqueue_routes,
     &event_routes,
     &health_routes,
     &job_routes,
+    &lease_routes,
     &login_routes,
     &metrics_routes,
     &openapi_routes,
-    &types_routes,
     &queue_routes,
+    &types_routes,
     &worker_routes,
 };
 /* clang-format on */

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/uuid.h"
 #include "door/calls.h"
 #include "door/page.h"
@@ -25,13 +26,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define LINK_MAX ((size_t)8 << 10)
+#define LINK_MAX           ((size_t)8 << 10)
+#define TAKE_BACK_PATIENCE (60 * USEC_PER_SEC)
 
 /* Whether the answer to a question has reached the client: who is to hear of it. */
 struct receipt {
     struct calls *calls;
     uint64_t serial;
+    struct bytes take_back; /* behind this */
 };
 
 static void begin(struct visit *visit)
@@ -54,6 +58,32 @@ static void end(struct visit *visit)
     free(visit);
 }
 
+/* ---- what has reached nobody ---- */
+
+static void ignore(void *context, struct bytes pack, const struct error *err)
+{
+    (void)context;
+    (void)pack;
+    (void)err; /* what nobody takes back returns when its lease ends */
+}
+
+/* Before anything else is said of that call: the desk knows it by what is in the pack. */
+static void take_back(struct calls *calls, struct bytes pack)
+{
+    const struct call_wish wish = {
+        .kind = CALL_UNCLAIM,
+        .pack = pack,
+        .may_be_repeated = true,
+        .patience = TAKE_BACK_PATIENCE,
+        .answered = ignore,
+    };
+    uint64_t serial;
+    struct error err;
+
+    if (pack.data && !calls_send(calls, &wish, &serial, &err))
+        log_error("call_failed", "peer=gate error=%s", err.text);
+}
+
 /* ---- answers ---- */
 
 static void count(const struct visit *visit, int status)
@@ -69,22 +99,34 @@ static void note_sent(void *context, bool was_sent)
     struct error err;
 
     if (!was_sent || !calls_confirm(receipt->calls, receipt->serial, &err))
-        calls_forget(receipt->calls, receipt->serial);
+        take_back(receipt->calls, receipt->take_back);
     free(receipt);
+}
+
+static struct receipt *make_receipt(struct calls *calls, const struct visit *visit)
+{
+    struct receipt *receipt = malloc(sizeof *receipt + visit->take_back.length);
+
+    if (!receipt)
+        return NULL;
+    unsigned char *copy = (unsigned char *)(receipt + 1);
+
+    memcpy(copy, visit->take_back.data, visit->take_back.length);
+    *receipt = (struct receipt){calls, visit->serial, {copy, visit->take_back.length}};
+    return receipt;
 }
 
 /* False: out of memory, and the desk has been told to take back what it gave. */
 static bool add_receipt(struct visit *visit, struct http_response *response)
 {
     struct calls *calls = visit->api->peers[visit->peer];
-    struct receipt *receipt = malloc(sizeof *receipt);
+    struct receipt *receipt = make_receipt(calls, visit);
 
     visit->is_delivery = false;
     if (!receipt) {
-        calls_forget(calls, visit->serial);
+        take_back(calls, visit->take_back);
         return false;
     }
-    *receipt = (struct receipt){calls, visit->serial};
     response->sent = note_sent;
     response->context = receipt;
     return true;
@@ -156,6 +198,19 @@ void visit_refuse_error(struct visit *visit, const struct error *err)
     const struct problem problem = problem_of_error(err);
 
     visit_refuse_problem(visit, &problem);
+}
+
+static void undeliver(struct visit *visit)
+{
+    if (visit->is_delivery)
+        take_back(visit->api->peers[visit->peer], visit->take_back);
+    visit->is_delivery = false;
+}
+
+void visit_refuse_undelivered(struct visit *visit, const struct error *err)
+{
+    undeliver(visit);
+    visit_refuse_error(visit, err);
 }
 
 /* ---- what the client wants ---- */
@@ -236,7 +291,7 @@ static void note_answer(void *context, struct bytes pack, const struct error *er
 
     visit->is_asking = false;
     if (err) {
-        visit->is_delivery = false;
+        undeliver(visit);
         fail(visit, err);
     } else {
         visit->answered(visit, pack);
@@ -250,9 +305,18 @@ static void leave(void *context)
 
     if (!visit->is_asking)
         return;
-    calls_forget(visit->api->peers[visit->peer], visit->serial);
+    visit_withdraw(visit);
     http_drop(visit->request);
     end(visit);
+}
+
+void visit_withdraw(struct visit *visit)
+{
+    struct calls *calls = visit->api->peers[visit->peer];
+
+    undeliver(visit);
+    calls_forget(calls, visit->serial);
+    visit->is_asking = false;
 }
 
 /* One request may ask one desk after the other; its client is watched once. */
@@ -261,6 +325,20 @@ static bool watch_client(struct visit *visit, struct error *err)
     const bool is_first = !visit->answered;
 
     return !is_first || http_request_watch(visit->request, leave, visit, err);
+}
+
+static bool keep_take_back(struct visit *visit, const struct visit_question *question,
+                           struct error *err)
+{
+    const struct buffer *pack = question->take_back;
+
+    if (!pack)
+        return true;
+    if (!buffer_ok(pack, err))
+        return false;
+    visit->take_back = arena_bytes(
+        &visit->arena, (struct bytes){(const unsigned char *)buffer_str(pack), pack->length});
+    return !visit->arena.failed || error_no_memory(err);
 }
 
 void visit_ask(struct visit *visit, const struct visit_question *question)
@@ -277,7 +355,8 @@ void visit_ask(struct visit *visit, const struct visit_question *question)
 
     assert(!visit->is_asking);
     visit->failed = question->failed;
-    if (!buffer_ok(question->pack, &err) || !watch_client(visit, &err) ||
+    if (!buffer_ok(question->pack, &err) || !keep_take_back(visit, question, &err) ||
+        !watch_client(visit, &err) ||
         !calls_send(visit->api->peers[question->peer], &wish, &visit->serial, &err)) {
         fail(visit, &err);
         return;

@@ -53,6 +53,7 @@ struct visit {
     bool is_asking;
     bool is_delivery;
     const char *field;
+    struct bytes take_back; /* in the arena */
     void (*answered)(struct visit *visit, struct bytes pack);
     void (*failed)(struct visit *visit, const struct error *err);
 
@@ -77,6 +78,7 @@ void visit_refuse(struct visit *visit, int status, const char *field, const char
 void visit_refuse_problem(struct visit *visit, const struct problem *problem);
 void visit_refuse_all(struct visit *visit, const struct problems *problems); /* 400 */
 void visit_refuse_error(struct visit *visit, const struct error *err);
+void visit_refuse_undelivered(struct visit *visit, const struct error *err); /* takes it back */
 void visit_respond(struct visit *visit, struct http_response *response);
 struct http_stream *visit_stream(struct visit *visit, struct http_response *head,
                                  const struct http_stream_events *events);
@@ -89,9 +91,11 @@ struct visit_question {
     usec_t patience;   /* 0: as calls.h has it */
     const char *field; /* what an answer of TH_E_INVALID is about, lasting; NULL: nobody knows */
 
-    /* What the answer carries is the client's alone, such as claimed jobs: the desk hears whether
-     * it has reached the client. */
+    /* What the answer carries is the client's alone, such as claimed jobs: the desk hears that it
+     * has reached the client. If it has not, or nobody knows, the pack of `take_back` tells the
+     * desk, or the one that takes its place, by CALL_UNCLAIM. */
     bool is_delivery;
+    const struct buffer *take_back;
 
     /* The answer; an error has been told to the client instead, unless `failed` is there. */
     void (*answered)(struct visit *visit, struct bytes pack);
@@ -99,6 +103,9 @@ struct visit_question {
 };
 
 void visit_ask(struct visit *visit, const struct visit_question *question);
+
+/* While a desk is asked: it need not answer any more. The visit is answered otherwise. */
+void visit_withdraw(struct visit *visit);
 
 /* An `answered` for whoever asks for a page (door/page.h): the client gets it as it is. */
 void visit_relay(struct visit *visit, struct bytes pack);

@@ -16,6 +16,7 @@
 #include "job/cron_due.h"
 #include "job/cron_entry.h"
 #include "job/job.h"
+#include "job/on_dead.h"
 #include "job/retry.h"
 
 /* What to do with a job whose type has no handler. */
@@ -73,12 +74,6 @@ enum handler_result {
     RESULT_STDOUT,
 };
 
-/* The job to enqueue when one of a handler dies. */
-struct on_dead_config {
-    const char *type; /* NULL: none */
-    const char *queue;
-};
-
 struct handler_config {
     const char *pattern; /* a type, or a prefix with a trailing * */
     struct command_line command, resident;
@@ -91,10 +86,10 @@ struct handler_config {
     struct text_list pass_env;
     struct number_list dead_exit_codes;
     enum handler_result result;
-    bytes_t output;     /* of the end of what a job prints is kept */
-    int concurrency;    /* jobs that a resident has at a time */
-    const char *schema; /* path; NULL: none */
-    struct on_dead_config on_dead;
+    bytes_t output;         /* of the end of what a job prints is kept */
+    int concurrency;        /* jobs that a resident has at a time */
+    const char *schema;     /* path; NULL: none */
+    struct on_dead on_dead; /* what a job of its type brings that dies */
     bool no_new_privs;
     const char *user; /* NULL: that of thd */
     const char *cwd;

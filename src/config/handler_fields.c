@@ -63,8 +63,8 @@ const struct field defaults_fields[] = {
 };
 
 static const struct field on_dead_fields[] = {
-    NAME(on_dead_config, type,  .fallback = NULL, .example = "alert", .help = "type of that job"),
-    NAME(on_dead_config, queue, .fallback = "default", .help = "and its queue"),
+    NAME(on_dead, type,  .fallback = NULL, .example = "alert", .help = "type of that job"),
+    NAME(on_dead, queue, .fallback = "default", .help = "and its queue"),
     {.key = NULL},
 };
 
@@ -97,7 +97,7 @@ const struct field handler_fields[] = {
              .help = "how many jobs a resident may have at a time"),
     PATH    (handler_config, schema,          .fallback = FIELD_UNSET, .example = "./email.schema.json",
              .help = "JSON schema; a payload that does not fit is dead at once"),
-    SECTION (handler_config, on_dead, struct on_dead_config, on_dead_fields, .optional = true,
+    SECTION (handler_config, on_dead, struct on_dead, on_dead_fields, .optional = true,
              .help = "a job to enqueue with [id, payload, error] when one of these dies"),
     FLAG    (handler_config, no_new_privs,    .fallback = "true",
              .help = "setuid programs give it no more rights"),

@@ -139,9 +139,10 @@ static void answer_ping(struct desk *desk, struct peer *peer, uint64_t serial)
         peer_refuse(peer, serial, &err);
 }
 
-static bool is_word(enum call_kind kind)
+/* What is noted now, and done when the store is there. */
+static bool can_wait(enum call_kind kind)
 {
-    return kind == CALL_CONFIRM || kind == CALL_FORGET;
+    return kind == CALL_CONFIRM || kind == CALL_FORGET || kind == CALL_UNCLAIM;
 }
 
 static void note_call(void *context, struct peer *peer, const struct call *call)
@@ -152,7 +153,7 @@ static void note_call(void *context, struct peer *peer, const struct call *call)
     scoreboard_count(desk->process->scoreboard, desk->process->slot, ++desk->calls);
     if (call->kind == CALL_PING) {
         answer_ping(desk, peer, call->serial);
-    } else if (!desk->store && !is_word(call->kind)) {
+    } else if (!desk->store && !can_wait(call->kind)) {
         error_set(&err, TH_E_UNAVAILABLE, "the store is away");
         peer_refuse(peer, call->serial, &err);
     } else {
@@ -224,6 +225,8 @@ static void close_desk(struct desk *desk)
 {
     struct process *process = desk->process;
 
+    if (desk->service->ending)
+        desk->service->ending(desk->service->context);
     process->obey = NULL;
     process->context = NULL;
     loop_clear_timer(process->loop, &desk->timer);

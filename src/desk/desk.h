@@ -34,6 +34,10 @@ struct desk_service {
     void (*lost)(void *context, const struct error *err);
     void (*found)(void *context);
 
+    /* The process ends; doors and the store are still there, and are not to be called. May be NULL.
+     */
+    void (*ending)(void *context);
+
     void *context;
 };
 

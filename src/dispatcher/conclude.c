@@ -13,11 +13,11 @@
 #include "base/random.h"
 #include "config/config.h"
 #include "dispatcher/aside.h"
-#include "dispatcher/on_dead.h"
 #include "dispatcher/room.h"
 #include "dispatcher/starts.h"
 #include "dispatcher/state.h"
 #include "job/aside.h"
+#include "job/on_dead.h"
 #include "process/process.h"
 
 #include <stdio.h>

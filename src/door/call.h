@@ -38,6 +38,7 @@ enum call_kind {
     CALL_JOB_LOOK,     /* an id */
     CALL_JOB_MEND,     /* an id, a mend (job/mend.h), a flag: only if the job is dead */
     CALL_JOBS_LIST,    /* a query; `next` of the page is where the list goes on */
+    CALL_POOL_WANT,    /* pool, a want (store_pools.h), by whom */
     CALL_QUEUES,       /* nothing */
     CALL_QUEUE_HIDE,   /* queue */
     CALL_QUEUE_PAUSE,  /* queue, by whom, whether it may be one that nobody uses */
@@ -45,6 +46,13 @@ enum call_kind {
     CALL_STATS,        /* nothing */
     CALL_TYPES,        /* nothing: what ran lately in all pools */
     CALL_WORKERS,      /* nothing */
+
+    /* What must not wait, of the gate. */
+    CALL_ENQUEUE, /* jobs to be stored: enqueue_call.h */
+    CALL_CLAIM,   /* jobs for a remote worker: claim_call.h */
+    CALL_UNCLAIM, /* which nobody has got; answered at once, store or not: claim_call.h */
+    CALL_SETTLE,  /* how one of them has ended: lease_calls.h */
+    CALL_BEAT,    /* one of them still runs: lease_calls.h */
     CALL_KINDS,
 };
 

@@ -163,6 +163,85 @@ static bool check_tags(struct tags tags, struct error *err)
     return true;
 }
 
+/* In the order in which they are made. */
+enum check {
+    CHECK_ID,
+    CHECK_TYPE,
+    CHECK_QUEUE,
+    CHECK_PAYLOAD,
+    CHECK_PRIORITY,
+    CHECK_RUN_AT,
+    CHECK_TIMEOUT,
+    CHECK_MAX_ATTEMPTS,
+    CHECK_MAX_STALLS,
+    CHECK_ATTEMPTS,
+    CHECK_STALLS,
+    CHECK_ATTEMPTS_WITHIN,
+    CHECK_STALLS_WITHIN,
+    CHECK_KEY,
+    CHECK_IDEMPOTENCY_KEY,
+    CHECK_IDEMPOTENCY_EXPIRES,
+    CHECK_ON_DEAD_DEPTH,
+    CHECK_HEADERS,
+    CHECK_TAGS,
+    CHECK_JSON,
+    CHECKS,
+};
+
+static const char *const check_fields[] = {
+    [CHECK_ID] = "id",
+    [CHECK_TYPE] = "type",
+    [CHECK_QUEUE] = "queue",
+    [CHECK_PAYLOAD] = "payload",
+    [CHECK_PRIORITY] = "priority",
+    [CHECK_RUN_AT] = "run_at",
+    [CHECK_TIMEOUT] = "timeout",
+    [CHECK_MAX_ATTEMPTS] = "max_attempts",
+    [CHECK_MAX_STALLS] = "max_stalls",
+    [CHECK_ATTEMPTS] = "attempts",
+    [CHECK_STALLS] = "stalls",
+    [CHECK_ATTEMPTS_WITHIN] = "attempts",
+    [CHECK_STALLS_WITHIN] = "stalls",
+    [CHECK_KEY] = "key",
+    [CHECK_IDEMPOTENCY_KEY] = "idempotency_key",
+    [CHECK_IDEMPOTENCY_EXPIRES] = "idempotency_key",
+    [CHECK_ON_DEAD_DEPTH] = "on_dead_depth",
+    [CHECK_HEADERS] = "headers",
+    [CHECK_TAGS] = "tags",
+    [CHECK_JSON] = "payload",
+};
+
+/* clang-format off */
+static bool carry_out(enum check check, const struct job *job, size_t max_payload,
+                      struct error *err)
+{
+    switch (check) {
+    case CHECK_ID:                  return check_id(&job->id, err);
+    case CHECK_TYPE:                return check_name("type", job->type, err);
+    case CHECK_QUEUE:               return check_name("queue", job->queue, err);
+    case CHECK_PAYLOAD:             return check_payload(job->payload, max_payload, err);
+    case CHECK_PRIORITY:            return check_range("priority", job->priority, JOB_PRIORITY_MAX, "0 to 9", err);
+    case CHECK_RUN_AT:              return check_run_at(job->run_at, err);
+    case CHECK_TIMEOUT:             return check_range("timeout", job->timeout, JOB_TIMEOUT_MAX, "0 to 365d", err);
+    case CHECK_MAX_ATTEMPTS:        return check_count("max_attempts", job->max_attempts, err);
+    case CHECK_MAX_STALLS:          return check_count("max_stalls", job->max_stalls, err);
+    case CHECK_ATTEMPTS:            return check_count("attempts", job->attempts, err);
+    case CHECK_STALLS:              return check_count("stalls", job->stalls, err);
+    case CHECK_ATTEMPTS_WITHIN:     return check_count_within("attempts", job->attempts, job->max_attempts, err);
+    case CHECK_STALLS_WITHIN:       return check_count_within("stalls", job->stalls, job->max_stalls, err);
+    case CHECK_KEY:                 return check_key("key", job->key, err);
+    case CHECK_IDEMPOTENCY_KEY:     return check_key("idempotency_key", job->idempotency_key, err);
+    case CHECK_IDEMPOTENCY_EXPIRES: return check_idempotency_expires(job, err);
+    case CHECK_ON_DEAD_DEPTH:       return check_range("on_dead_depth", job->on_dead_depth, JOB_ON_DEAD_MAX, "0 to 8", err);
+    case CHECK_HEADERS:             return headers_check(job->headers, err);
+    case CHECK_TAGS:                return check_tags(job->tags, err);
+    case CHECK_JSON:                return check_json(job, err);
+    case CHECKS:                    break;
+    }
+    return true;
+}
+/* clang-format on */
+
 /* The first that is set. */
 static int64_t first_set(int64_t own, int64_t handler, int64_t fallback)
 {
@@ -228,29 +307,23 @@ bool job_validate(struct job *job, size_t max_payload, struct error *err)
 {
     if (!idempotency_key_counts(job->idempotency_key))
         job->idempotency_key = NULL;
+    for (enum check check = 0; check < CHECKS; check++) {
+        if (!carry_out(check, job, max_payload, err))
+            return false;
+    }
+    return true;
+}
 
-    /* clang-format off */
-    return check_id(&job->id, err) &&
-           check_name("type", job->type, err) &&
-           check_name("queue", job->queue, err) &&
-           check_payload(job->payload, max_payload, err) &&
-           check_range("priority", job->priority, JOB_PRIORITY_MAX, "0 to 9", err) &&
-           check_run_at(job->run_at, err) &&
-           check_range("timeout", job->timeout, JOB_TIMEOUT_MAX, "0 to 365d", err) &&
-           check_count("max_attempts", job->max_attempts, err) &&
-           check_count("max_stalls", job->max_stalls, err) &&
-           check_count("attempts", job->attempts, err) &&
-           check_count("stalls", job->stalls, err) &&
-           check_count_within("attempts", job->attempts, job->max_attempts, err) &&
-           check_count_within("stalls", job->stalls, job->max_stalls, err) &&
-           check_key("key", job->key, err) &&
-           check_key("idempotency_key", job->idempotency_key, err) &&
-           check_idempotency_expires(job, err) &&
-           check_range("on_dead_depth", job->on_dead_depth, JOB_ON_DEAD_MAX, "0 to 8", err) &&
-           headers_check(job->headers, err) &&
-           check_tags(job->tags, err) &&
-           check_json(job, err);
-    /* clang-format on */
+void job_find_faults(struct job *job, size_t max_payload, const struct job_faults *faults)
+{
+    struct error err;
+
+    if (!idempotency_key_counts(job->idempotency_key))
+        job->idempotency_key = NULL;
+    for (enum check check = 0; check < CHECKS; check++) {
+        if (!carry_out(check, job, max_payload, &err))
+            faults->add(faults->context, check_fields[check], err.text);
+    }
 }
 
 struct job_limits job_limits_resolve(const struct job *job, const struct job_limits *handler,

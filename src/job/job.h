@@ -170,6 +170,16 @@ bool job_name_check(const char *name, size_t max, struct error *err) MUST_CHECK;
  * the field. */
 bool job_validate(struct job *job, size_t max_payload, struct error *err) MUST_CHECK;
 
+/* Who hears what is wrong with a job: the field by the name that producers give it, and a sentence
+ * that has the name in it. */
+struct job_faults {
+    void (*add)(void *context, const char *field, const char *message);
+    void *context;
+};
+
+/* The same as job_validate(), but for all that is wrong and not for the first of it. */
+void job_find_faults(struct job *job, size_t max_payload, const struct job_faults *faults);
+
 /* Limits are resolved when needed: the job's own value, else the handler's, else the default. What
  * is 0 is not set; a handler that is NULL sets nothing. */
 struct job_limits {

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "job/aside.h"
+#include "job/remote_pool.h"
 #include "periodic/gone_handler.h"
 
 #define RECLAIM_BATCH 1000 /* jobs in one call */
@@ -90,6 +91,8 @@ static bool remove_silent_pools(struct reaping *reaping, struct error *err)
     for (size_t i = 0; i < removed.count; i++) {
         const struct pool *pool = &removed.items[i];
 
+        if (remote_pool_is(pool->name))
+            continue;
         log_warning("pool_removed", "name=%s host=%s silent_ms=%" PRId64, pool->name, pool->host,
                     (now - pool->beat_at) / USEC_PER_MSEC);
     }

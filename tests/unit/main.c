@@ -34,6 +34,7 @@ static const struct {
         zone_load_suite, zone_suite}},
     {"job", {
         cron_describe_suite, cron_due_suite, cron_parse_suite, cron_suite, growth_suite, headers_suite, idempotency_suite, aside_suite,
+        cron_describe_suite, cron_due_suite, cron_parse_suite, cron_suite, headers_suite, idempotency_suite, on_dead_suite, aside_suite,
         job_json_suite, job_suite, keyed_suite, lease_suite, rate_suite, retry_suite,
         settlement_suite, state_suite, stop_reason_suite, tags_suite, error_shape_suite, timekeeper_suite, why_suite}},
     {"config", {
@@ -50,6 +51,8 @@ static const struct {
     {"door", {door_call_suite, calls_suite, job_query_suite, pack_suite, peers_suite}},
     {"api", {accept_suite, credentials_suite, link_suite, openapi_suite, origin_suite}},
     {"browse", {jobs_csv_suite}},
+    {"door", {door_call_suite, calls_suite, pack_suite, peers_suite, remote_calls_suite}},
+    {"api", {credentials_suite, openapi_suite, origin_suite}},
     {"worker", {
         call_suite, command_suite, execution_suite, output_suite, plugin_suite, program_suite,
         resident_line_suite, resident_many_suite, resident_suite, restarts_suite, schema_limits_suite,
@@ -61,7 +64,7 @@ static const struct {
         redis_class_suite, redis_cluster_suite, redis_names_suite, redis_record_suite,
         redis_show_suite, scheme_suite, scratch_suite, sqlite_seqs_suite, sqlstate_suite, url_suite}},
     {"dispatcher", {
-        crash_outcome_suite, dispatcher_state_suite, held_jobs_suite, interleave_suite, on_dead_suite, outbox_suite, queues_suite, room_suite,
+        crash_outcome_suite, dispatcher_state_suite, held_jobs_suite, interleave_suite, outbox_suite, queues_suite, room_suite,
         starts_suite}},
     {"periodic", {
         beat_suite, crontab_suite, gone_handler_suite, offer_suite, periodic_suite, progress_sent_suite, promote_suite, reap_suite, recent_suite,

@@ -55,6 +55,7 @@ Suite *cron_suite(void);
 Suite *error_shape_suite(void);
 Suite *headers_suite(void);
 Suite *idempotency_suite(void);
+Suite *on_dead_suite(void);
 Suite *aside_suite(void);
 Suite *start_board_suite(void);
 Suite *job_json_suite(void);
@@ -119,6 +120,7 @@ Suite *door_call_suite(void);
 Suite *job_query_suite(void);
 Suite *pack_suite(void);
 Suite *peers_suite(void);
+Suite *remote_calls_suite(void);
 
 /* api */
 Suite *accept_suite(void);
@@ -175,7 +177,6 @@ Suite *crash_outcome_suite(void);
 Suite *dispatcher_state_suite(void);
 Suite *held_jobs_suite(void);
 Suite *interleave_suite(void);
-Suite *on_dead_suite(void);
 Suite *outbox_suite(void);
 Suite *queues_suite(void);
 Suite *room_suite(void);

@@ -3,7 +3,7 @@
  *
  * It is stored in the transaction that records the death, so neither is there without the other.
  */
-#include "dispatcher/on_dead.h"
+#include "job/on_dead.h"
 
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -12,7 +12,6 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/uuid.h"
-#include "config/config.h"
 #include "job/headers.h"
 #include "job/job.h"
 
@@ -63,7 +62,7 @@ static bool make_payload(struct buffer *text, const struct job *dead, const char
     return buffer_ok(text, err) || error_prefix(err, "on_dead");
 }
 
-bool on_dead_make(const struct on_dead_config *config, const struct job *dead, const char *error,
+bool on_dead_make(const struct on_dead *config, const struct job *dead, const char *error,
                   size_t max_payload, struct uuid_maker *ids, usec_t now, struct arena *arena,
                   const struct job **job_out, struct error *err)
 {

@@ -1,8 +1,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "config/config.h"
-#include "dispatcher/on_dead.h"
+#include "base/uuid.h"
+#include "job/job.h"
+#include "job/on_dead.h"
 #include "suites.h"
 
 #include <check.h>
@@ -12,7 +13,7 @@
 #define NOW ((usec_t)1800000000 * USEC_PER_SEC)
 #define ID  "0193f0a2-7c1d-7abc-8def-0123456789ab"
 
-static const struct on_dead_config alert = {.type = "alert", .queue = "ops"};
+static const struct on_dead alert = {.type = "alert", .queue = "ops"};
 
 static const struct {
     const char *rule;
@@ -177,7 +178,7 @@ END_TEST
 
 Suite *on_dead_suite(void)
 {
-    Suite *suite = suite_create("dispatcher/on_dead");
+    Suite *suite = suite_create("job/on_dead");
     TCase *cases = tcase_create("on_dead");
 
     tcase_add_loop_test(cases, the_payload_tells_id_payload_and_error, 0, COUNT_OF(payloads));
