@@ -334,13 +334,18 @@ static bool parsed_reply(struct redis_link *link, redisReply **reply_out, struct
     return true;
 }
 
+static bool is_sent(const struct redis_link *link)
+{
+    return link->sent == link->out.length;
+}
+
 bool redis_link_start(struct redis_link *link, struct error *err)
 {
     if (!buffer_ok(&link->out, err)) {
         redis_link_close(link);
         return false;
     }
-    return link->sent == link->out.length || write_some(link, err);
+    return is_sent(link) || write_some(link, err);
 }
 
 bool redis_link_tell(struct redis_link *link, const char *const *words, size_t count,
@@ -358,6 +363,25 @@ static short awaited(const struct redis_link *link, bool sends)
     return (short)(POLLIN | (sends ? POLLOUT : 0));
 }
 
+/* Waits until there is something to read or to write, and does so. */
+static bool move_on(struct redis_link *link, usec_t deadline, struct error *err)
+{
+    const bool sends = !is_sent(link);
+
+    return wait_until(link, awaited(link, sends), deadline, err) &&
+           (!sends || write_some(link, err)) && read_some(link, err);
+}
+
+bool redis_link_send(struct redis_link *link, usec_t deadline, struct error *err)
+{
+    if (!redis_link_start(link, err))
+        return false;
+    while (!is_sent(link))
+        if (!move_on(link, deadline, err))
+            return false;
+    return true;
+}
+
 static bool next_reply(struct redis_link *link, usec_t deadline, redisReply **reply_out,
                        struct error *err)
 {
@@ -367,12 +391,7 @@ static bool next_reply(struct redis_link *link, usec_t deadline, redisReply **re
             return false;
         if (*reply_out)
             return true;
-        bool sends = link->sent < link->out.length;
-        if (!wait_until(link, awaited(link, sends), deadline, err))
-            return false;
-        if (sends && !write_some(link, err))
-            return false;
-        if (!read_some(link, err))
+        if (!move_on(link, deadline, err))
             return false;
     }
 }
@@ -391,11 +410,24 @@ bool redis_link_reply(struct redis_link *link, usec_t deadline, redisReply **rep
     return next_reply(link, deadline, reply_out, err);
 }
 
-bool redis_link_poll_reply(struct redis_link *link, redisReply **reply_out, struct error *err)
+static bool poll_any_reply(struct redis_link *link, redisReply **reply_out, struct error *err)
 {
     *reply_out = NULL;
     return parsed_reply(link, reply_out, err) &&
            (*reply_out || (read_some(link, err) && parsed_reply(link, reply_out, err)));
+}
+
+bool redis_link_poll_reply(struct redis_link *link, redisReply **reply_out, struct error *err)
+{
+    for (; link->ignored > 0; link->ignored--) {
+        REDIS_REPLY ignored = NULL;
+        *reply_out = NULL;
+        if (!poll_any_reply(link, &ignored, err))
+            return false;
+        if (!ignored)
+            return true;
+    }
+    return poll_any_reply(link, reply_out, err);
 }
 
 bool redis_link_ask(struct redis_link *link, const char *const *words, size_t count,
