@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 #define READ_AT_ONCE 65536
-#define READER_KEEPS ((size_t)1 << 20) /* memory that a parser keeps between replies */
+#define READER_KEEPS ((size_t)1 << 18) /* memory that a parser keeps between replies */
+#define OUT_KEEPS    ((size_t)1 << 16) /* and what was sent, between commands */
 #define OUT_MAX      ((size_t)1 << 30)
 #define CALLER_MAX   512
 
@@ -241,6 +242,16 @@ static ssize_t transmit(struct redis_link *link, const char *bytes, size_t size)
                      : send(link->context->fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* A pool that has been busy does not keep what a large exchange took. */
+static void clear_sent(struct buffer *out)
+{
+    if (out->capacity > OUT_KEEPS) {
+        buffer_done(out);
+        *out = (struct buffer)BUFFER(OUT_MAX);
+    }
+    buffer_clear(out);
+}
+
 /* TLS takes a record at a time. */
 static bool write_some(struct redis_link *link, struct error *err)
 {
@@ -253,7 +264,7 @@ static bool write_some(struct redis_link *link, struct error *err)
         link->sent += sent > 0 ? (size_t)sent : 0;
     } while (link->tls && sent > 0 && link->sent < link->out.length);
     if (link->sent == link->out.length) {
-        buffer_clear(&link->out);
+        clear_sent(&link->out);
         link->sent = 0;
     }
     return true;
