@@ -25,35 +25,99 @@
 #include "process/process.h"
 #include "store/store.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #define LOOK_INTERVAL (5 * USEC_PER_SEC)
 
-static bool is_same(const struct job *job, const struct uuid *id, const struct lease_token *token)
+/* Jobs in the order of their leases. There may be thousands on either side. */
+struct lineup {
+    struct standing {
+        const struct job *job;
+    } * items; /* owned */
+    size_t count;
+};
+
+static void lineup_done(struct lineup *lineup)
 {
-    return uuid_compare(&job->id, id) == 0 && lease_token_equal(&job->token, token);
+    free(lineup->items);
 }
 
-static const struct job *find_leased(const struct job_list *leased, const struct held_lease *lease)
+static int compare(const struct job *job, const struct uuid *id, const struct lease_token *token)
 {
-    for (size_t i = 0; i < leased->count; i++) {
-        if (is_same(&leased->items[i], &lease->job, &lease->token))
-            return &leased->items[i];
+    const int by_id = uuid_compare(&job->id, id);
+
+    return by_id != 0 ? by_id : memcmp(job->token.bytes, token->bytes, sizeof token->bytes);
+}
+
+static int compare_jobs(const void *a, const void *b)
+{
+    const struct standing *first = a, *second = b;
+
+    return compare(first->job, &second->job->id, &second->job->token);
+}
+
+static bool lineup_init(struct lineup *lineup, size_t most, struct error *err)
+{
+    lineup->items = calloc(most + 1, sizeof *lineup->items);
+    return lineup->items || error_no_memory(err);
+}
+
+static void lineup_add(struct lineup *lineup, const struct job *job)
+{
+    lineup->items[lineup->count++].job = job;
+}
+
+static void lineup_sort(struct lineup *lineup)
+{
+    qsort(lineup->items, lineup->count, sizeof *lineup->items, compare_jobs);
+}
+
+static const struct job *lineup_find(const struct lineup *lineup, const struct uuid *id,
+                                     const struct lease_token *token)
+{
+    size_t from = 0, to = lineup->count;
+
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        const int order = compare(lineup->items[middle].job, id, token);
+
+        if (order == 0)
+            return lineup->items[middle].job;
+        if (order < 0)
+            from = middle + 1;
+        else
+            to = middle;
     }
     return NULL;
 }
 
-static bool is_known(const struct dispatcher *dispatcher, const struct job *job)
+static bool line_up_leased(const struct job_list *leased, struct lineup *lineup, struct error *err)
 {
+    if (!lineup_init(lineup, leased->count, err))
+        return false;
+    for (size_t i = 0; i < leased->count; i++)
+        lineup_add(lineup, &leased->items[i]);
+    lineup_sort(lineup);
+    return true;
+}
+
+/* What we hold, or have yet to settle. */
+static bool line_up_known(const struct dispatcher *dispatcher, struct lineup *lineup,
+                          struct error *err)
+{
+    const struct outbox *outbox = &dispatcher->outbox;
     struct held_job *held;
 
-    for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));) {
-        if (held->state != HELD_STRAY && is_same(&held->job, &job->id, &job->token))
-            return true;
-    }
-    for (size_t i = 0; i < dispatcher->outbox.count; i++) {
-        if (is_same(&dispatcher->outbox.jobs[i]->job, &job->id, &job->token))
-            return true;
-    }
-    return false;
+    if (!lineup_init(lineup, dispatcher->held_jobs.count + outbox->count, err))
+        return false;
+    for (size_t i = 0; (held = held_jobs_next(&dispatcher->held_jobs, &i));)
+        if (held->state != HELD_STRAY)
+            lineup_add(lineup, &held->job);
+    for (size_t i = 0; i < outbox->count; i++)
+        lineup_add(lineup, &outbox->jobs[i]->job);
+    lineup_sort(lineup);
+    return true;
 }
 
 static bool adopt_ours(struct dispatcher *dispatcher, const struct hold_view *view,
@@ -85,10 +149,10 @@ static bool adopt_stray(struct dispatcher *dispatcher, const struct hold_view *v
 }
 
 static bool adopt(struct dispatcher *dispatcher, const struct hold_view *view,
-                  const struct job_list *leased, struct error *err)
+                  const struct lineup *leased, struct error *err)
 {
     struct lease_table *leases = dispatcher->process->leases;
-    const struct job *job = find_leased(leased, &view->lease);
+    const struct job *job = lineup_find(leased, &view->lease.job, &view->lease.token);
 
     if (job)
         return adopt_ours(dispatcher, view, job, err);
@@ -102,11 +166,14 @@ static bool adopt(struct dispatcher *dispatcher, const struct hold_view *view,
 static bool adopt_table(struct dispatcher *dispatcher, const struct job_list *leased,
                         struct error *err)
 {
+    CLEANUP(lineup_done) struct lineup lineup = {0};
     struct hold_view view;
 
+    if (!line_up_leased(leased, &lineup, err))
+        return false;
     for (size_t i = 0; lease_table_next(dispatcher->process->leases, &i, &view);) {
         if (!held_jobs_find(&dispatcher->held_jobs, view.hold) &&
-            !adopt(dispatcher, &view, leased, err))
+            !adopt(dispatcher, &view, &lineup, err))
             return false;
     }
     return true;
@@ -121,23 +188,37 @@ static bool take_in(struct dispatcher *dispatcher, const struct job *job, struct
     return exchange_take_in_job(dispatcher, job, lease_stop_at(clock_boot() + left, lease), err);
 }
 
+static bool take_in_unknown(struct dispatcher *dispatcher, const struct job_list *leased,
+                            size_t *found_out, struct error *err)
+{
+    CLEANUP(lineup_done) struct lineup known = {0};
+
+    *found_out = 0;
+    if (!line_up_known(dispatcher, &known, err))
+        return false;
+    for (size_t i = 0; i < leased->count; i++) {
+        const struct job *job = &leased->items[i];
+
+        if (lineup_find(&known, &job->id, &job->token))
+            continue;
+        ++*found_out;
+        if (!take_in(dispatcher, job, err))
+            return false;
+    }
+    return true;
+}
+
 static bool look(struct dispatcher *dispatcher, bool is_again, struct error *err)
 {
     CLEANUP(job_list_done) struct job_list leased = {0};
-    size_t found = 0;
+    size_t found;
 
     if (!store_held(dispatcher->store, dispatcher->process->pool, &leased, err))
         return error_prefix(err, "ask what this pool holds");
     dispatcher_read_clocks(dispatcher);
-    if (!adopt_table(dispatcher, &leased, err))
+    if (!adopt_table(dispatcher, &leased, err) ||
+        !take_in_unknown(dispatcher, &leased, &found, err))
         return false;
-    for (size_t i = 0; i < leased.count; i++) {
-        if (is_known(dispatcher, &leased.items[i]))
-            continue;
-        found++;
-        if (!take_in(dispatcher, &leased.items[i], err))
-            return false;
-    }
     if (leased.count > 0 && (found > 0 || !is_again))
         log_info("jobs_recovered", "held=%zu unknown=%zu", leased.count, found);
     return true;

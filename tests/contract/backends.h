@@ -81,6 +81,9 @@ struct backdoor {
     /* Nobody else can write, until this process ends. */
     void (*block)(const char *url);
 
+    /* Another server answers from now on, which does not know our scripts. NULL: there are none. */
+    void (*forget_scripts)(const char *url);
+
     /* How many the server has found so far. NULL: it finds none, or cannot have any. */
     int64_t (*deadlocks)(const char *url);
 

@@ -260,6 +260,12 @@ static void block(const char *url)
     on_each_node(url, pause_writes);
 }
 
+static void forget_scripts(const char *url)
+{
+    SERVER server = connect_to(url);
+    REPLY reply = ask(&server, "SCRIPT FLUSH");
+}
+
 const struct backdoor redis_backdoor = {
     .damage_job = damage_job,
     .damage = redis_damage,
@@ -268,6 +274,7 @@ const struct backdoor redis_backdoor = {
     .refuses = refuses,
     .is_sound = is_sound,
     .block = block,
+    .forget_scripts = forget_scripts,
 };
 
 /* A cluster runs the same scripts: what they make of damage is tested on one server. */

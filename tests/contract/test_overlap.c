@@ -10,6 +10,7 @@
 #define HALF 20 /* enough to share a lease */
 #define BOTH ((size_t)2 * HALF)
 #define SOON (SECONDS(1) / 2)
+#define LONG (60 * USEC_PER_SEC)
 
 /* One exchange, and all that it needs until it ends. */
 struct trip {
@@ -152,6 +153,29 @@ START_TEST(other_calls_wait_for_them_and_take_nothing_away)
 }
 END_TEST
 
+/* Whoever hears a ring tells the server that it may ring again. */
+START_TEST(a_ring_that_is_heard_meanwhile_takes_nothing_away)
+{
+    CLEANUP(pair_close) struct pair *pair = pair_open(scene_open(), BOTH);
+    CLEANUP(scene_close) struct scene other = scene_open();
+    struct uuid id;
+    struct error err = {0};
+    bool rang = true;
+
+    if (!pair)
+        return;
+    while (rang)
+        MUST(store_wait(pair->scene.store, 0, &rang, &err));
+    scene_add_many(&other, 1, &id);
+    begin_both(pair, HALF);
+    MUST(store_wait(pair->scene.store, LONG, &rang, &err));
+    ck_assert(rang);
+    end_both(pair);
+    assert_taken(&pair->first, pair->ids, HALF);
+    assert_taken(&pair->second, pair->ids + HALF, HALF);
+}
+END_TEST
+
 static bool is_coming(const struct scene *scene)
 {
     struct pollfd socket = {.fd = store_exchange_fd(scene->store), .events = POLLIN};
@@ -199,6 +223,24 @@ START_TEST(one_that_goes_the_long_way_minds_no_other)
 }
 END_TEST
 
+START_TEST(what_the_server_has_to_be_told_first_is_told)
+{
+    CLEANUP(pair_close) struct pair *pair = pair_open(scene_open(), 2);
+    const struct backdoor *backdoor = scene_backend()->backdoor;
+
+    if (!pair || !backdoor->forget_scripts)
+        return;
+    const struct claim claim = scene_take(&pair->scene, NOW);
+
+    backdoor->forget_scripts(pair->scene.url);
+    begin_with(&pair->scene, &pair->first, claim_settlement(&claim, SETTLE_ACK), 0);
+    begin(&pair->scene, &pair->second, 1);
+    end_both(pair);
+    ASSERT_VERDICT(pair->first.verdict, TH_OK);
+    assert_taken(&pair->second, pair->ids + 1, 1);
+}
+END_TEST
+
 START_TEST(all_fail_when_the_backend_goes_away)
 {
     CLEANUP(pair_close) struct pair *pair = pair_open(scene_open_fresh(), 1);
@@ -240,8 +282,10 @@ Suite *overlap_suite(void)
     tcase_add_test(cases, they_are_made_in_the_order_of_their_beginning);
     tcase_add_test(cases, each_gets_its_own_verdicts);
     tcase_add_test(cases, other_calls_wait_for_them_and_take_nothing_away);
+    tcase_add_test(cases, a_ring_that_is_heard_meanwhile_takes_nothing_away);
     tcase_add_test(cases, an_answer_that_was_read_with_the_one_before_is_known);
     tcase_add_test(cases, one_that_goes_the_long_way_minds_no_other);
+    tcase_add_test(cases, what_the_server_has_to_be_told_first_is_told);
     tcase_add_test(cases, all_fail_when_the_backend_goes_away);
     tcase_add_test(cases, a_store_can_be_closed_while_they_are_out);
     return suite;

@@ -33,6 +33,8 @@ static bool open_at(struct redis_address *address, const struct store_options *o
     return true;
 }
 
+static const struct store_driver *driver_of(const struct redis *redis);
+
 static bool open_url(const struct store_url *url, const struct store_options *options,
                      struct store **store_out, struct error *err)
 {
@@ -45,12 +47,13 @@ static bool open_url(const struct store_url *url, const struct store_options *op
         return error_no_memory(err);
     if (!open_at(&address, options, store_out, err))
         return false;
-    (*store_out)->driver = &store_redis;
+    (*store_out)->driver = driver_of(redis_of(*store_out));
     return true;
 }
 
 static void close_store(struct store *store)
 {
+    redis_exchanges_forget(redis_of(store));
     redis_disconnect(redis_of(store));
 }
 
@@ -127,9 +130,23 @@ static bool read_clock(struct store *store, usec_t *now_out, struct error *err)
     .remove = redis_remove,                                                                        \
     .set_paused = redis_set_paused,                                                                \
     .hide_queue = redis_hide_queue
+
+#define OVERLAP                                                                                    \
+    .exchange_begin = redis_exchange_begin,                                                        \
+    .exchange_end = redis_exchange_end,                                                            \
+    .exchange_fd = redis_exchange_fd
 /* clang-format on */
 
-const struct store_driver store_redis = {.scheme = "redis", OPERATIONS};
-const struct store_driver store_redis_sentinel = {.scheme = "redis+sentinel", OPERATIONS};
-const struct store_driver store_rediss = {.scheme = "rediss", OPERATIONS};
-const struct store_driver store_rediss_sentinel = {.scheme = "rediss+sentinel", OPERATIONS};
+const struct store_driver store_redis = {.scheme = "redis", OPERATIONS, OVERLAP};
+const struct store_driver store_redis_sentinel = {.scheme = "redis+sentinel", OPERATIONS, OVERLAP};
+const struct store_driver store_rediss = {.scheme = "rediss", OPERATIONS, OVERLAP};
+const struct store_driver store_rediss_sentinel = {
+    .scheme = "rediss+sentinel", OPERATIONS, OVERLAP};
+
+/* Whether it is a cluster is found, not said by the URL. Its nodes answer in no order. */
+static const struct store_driver *driver_of(const struct redis *redis)
+{
+    static const struct store_driver cluster = {.scheme = "redis", OPERATIONS};
+
+    return redis->slot_nodes ? &cluster : &store_redis;
+}

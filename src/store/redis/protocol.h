@@ -18,4 +18,15 @@
 #define REDIS_PAGE      14
 #define REDIS_PAGE_SPAN (4 * REDIS_PAGE)
 
+/* Verdicts, as the scripts answer them: one character for each settlement or lease. */
+#define REDIS_SAYS_OK          "o"
+#define REDIS_SAYS_NOT_FOUND   "f"
+#define REDIS_SAYS_NOT_RUNNING "r"
+#define REDIS_SAYS_EXPIRED     "x"
+#define REDIS_SAYS_MISMATCH    "m"
+#define REDIS_SAYS_CONFLICT    "c"
+#define REDIS_SAYS_CANCELLING  "k" /* of a beat: extended, and asked to cancel */
+#define REDIS_SAYS_WATCHED     "w" /* extended, and somebody watches */
+#define REDIS_SAYS_BOTH        "b" /* both */
+
 #endif

@@ -15,6 +15,7 @@ struct redis_batch {
     struct redis_command *items; /* owned */
     size_t count;
     struct error failure; /* of redis_run_parts(): the first; its code is TH_OK when all is well */
+    struct redis_batch *next; /* that was sent after it: ahead.h */
 };
 
 /* A command at the end; NULL when out of memory. The items move when the list grows. */

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/redis/net/ahead.h"
 #include "store/redis/net/run.h"
 #include "store/redis/parts/queues.h"
 
@@ -58,7 +59,10 @@ static bool arm_soon(struct redis *redis, const struct redis_names *queues, stru
 {
     if (redis->slot_nodes || redis->nodes[0].link.ignored >= IGNORED_MOST)
         return arm(redis, queues, err);
-    if (queues->count > 0 && !redis_node_open(redis, 0, err))
+    if (queues->count == 0)
+        return true;
+    redis_ahead_hear(redis);
+    if (!redis_node_open(redis, 0, err))
         return false;
     for (size_t i = 0; i < queues->count; i++) {
         CLEANUP(buffer_done) struct buffer key = BUFFER(KEY_MAX);

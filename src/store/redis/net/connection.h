@@ -17,6 +17,8 @@
 
 #define REDIS_SLOTS 16384
 
+struct redis_begun;
+
 struct redis {
     struct store base; /* first */
     struct redis_address address;
@@ -30,7 +32,9 @@ struct redis {
     usec_t kept_at;            /* boot time at which served queues were listed again */
     struct redis_names queues; /* all that there are, as of the last look */
     struct redis_bell bell;
-    usec_t failure_told_at; /* boot time; of a queue whose script fails */
+    struct redis_batch *ahead; /* sent, not all of it answered: ahead.h; the oldest first */
+    struct redis_begun *begun; /* owned; exchanges that are out, the oldest first */
+    usec_t failure_told_at;    /* boot time; of a queue whose script fails */
 };
 
 static inline struct redis *redis_of(struct store *store)

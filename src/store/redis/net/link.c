@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 #define READ_AT_ONCE 65536
-#define READER_KEEPS ((size_t)1 << 20) /* memory that a parser keeps between replies */
+#define READER_KEEPS ((size_t)1 << 18) /* memory that a parser keeps between replies */
+#define OUT_KEEPS    ((size_t)1 << 16) /* and what was sent, between commands */
 #define OUT_MAX      ((size_t)1 << 30)
 #define CALLER_MAX   512
 
@@ -241,6 +242,16 @@ static ssize_t transmit(struct redis_link *link, const char *bytes, size_t size)
                      : send(link->context->fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* A pool that has been busy does not keep what a large exchange took. */
+static void clear_sent(struct buffer *out)
+{
+    if (out->capacity > OUT_KEEPS) {
+        buffer_done(out);
+        *out = (struct buffer)BUFFER(OUT_MAX);
+    }
+    buffer_clear(out);
+}
+
 /* TLS takes a record at a time. */
 static bool write_some(struct redis_link *link, struct error *err)
 {
@@ -253,7 +264,7 @@ static bool write_some(struct redis_link *link, struct error *err)
         link->sent += sent > 0 ? (size_t)sent : 0;
     } while (link->tls && sent > 0 && link->sent < link->out.length);
     if (link->sent == link->out.length) {
-        buffer_clear(&link->out);
+        clear_sent(&link->out);
         link->sent = 0;
     }
     return true;
@@ -334,13 +345,18 @@ static bool parsed_reply(struct redis_link *link, redisReply **reply_out, struct
     return true;
 }
 
+static bool is_sent(const struct redis_link *link)
+{
+    return link->sent == link->out.length;
+}
+
 bool redis_link_start(struct redis_link *link, struct error *err)
 {
     if (!buffer_ok(&link->out, err)) {
         redis_link_close(link);
         return false;
     }
-    return link->sent == link->out.length || write_some(link, err);
+    return is_sent(link) || write_some(link, err);
 }
 
 bool redis_link_tell(struct redis_link *link, const char *const *words, size_t count,
@@ -358,6 +374,25 @@ static short awaited(const struct redis_link *link, bool sends)
     return (short)(POLLIN | (sends ? POLLOUT : 0));
 }
 
+/* Waits until there is something to read or to write, and does so. */
+static bool move_on(struct redis_link *link, usec_t deadline, struct error *err)
+{
+    const bool sends = !is_sent(link);
+
+    return wait_until(link, awaited(link, sends), deadline, err) &&
+           (!sends || write_some(link, err)) && read_some(link, err);
+}
+
+bool redis_link_send(struct redis_link *link, usec_t deadline, struct error *err)
+{
+    if (!redis_link_start(link, err))
+        return false;
+    while (!is_sent(link))
+        if (!move_on(link, deadline, err))
+            return false;
+    return true;
+}
+
 static bool next_reply(struct redis_link *link, usec_t deadline, redisReply **reply_out,
                        struct error *err)
 {
@@ -367,12 +402,7 @@ static bool next_reply(struct redis_link *link, usec_t deadline, redisReply **re
             return false;
         if (*reply_out)
             return true;
-        bool sends = link->sent < link->out.length;
-        if (!wait_until(link, awaited(link, sends), deadline, err))
-            return false;
-        if (sends && !write_some(link, err))
-            return false;
-        if (!read_some(link, err))
+        if (!move_on(link, deadline, err))
             return false;
     }
 }
@@ -391,11 +421,24 @@ bool redis_link_reply(struct redis_link *link, usec_t deadline, redisReply **rep
     return next_reply(link, deadline, reply_out, err);
 }
 
-bool redis_link_poll_reply(struct redis_link *link, redisReply **reply_out, struct error *err)
+static bool poll_any_reply(struct redis_link *link, redisReply **reply_out, struct error *err)
 {
     *reply_out = NULL;
     return parsed_reply(link, reply_out, err) &&
            (*reply_out || (read_some(link, err) && parsed_reply(link, reply_out, err)));
+}
+
+bool redis_link_poll_reply(struct redis_link *link, redisReply **reply_out, struct error *err)
+{
+    for (; link->ignored > 0; link->ignored--) {
+        REDIS_REPLY ignored = NULL;
+        *reply_out = NULL;
+        if (!poll_any_reply(link, &ignored, err))
+            return false;
+        if (!ignored)
+            return true;
+    }
+    return poll_any_reply(link, reply_out, err);
 }
 
 bool redis_link_ask(struct redis_link *link, const char *const *words, size_t count,

@@ -40,7 +40,10 @@ void redis_link_add_words(struct redis_link *link, const char *const *words, siz
 /* Sends what can be sent without waiting, so that several servers work at the same time. */
 bool redis_link_start(struct redis_link *link, struct error *err) MUST_CHECK;
 
-/* The same for one command whose reply nobody needs: whoever waits for the next one passes it over.
+/* Sends all of it, and takes in meanwhile what is answered. */
+bool redis_link_send(struct redis_link *link, usec_t deadline, struct error *err) MUST_CHECK;
+
+/* Starts with one command whose reply nobody needs: whoever waits for the next one passes it over.
  */
 bool redis_link_tell(struct redis_link *link, const char *const *words, size_t count,
                      struct error *err) MUST_CHECK;

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/redis/net/ahead.h"
 #include "store/redis/net/class.h"
 #include "store/redis/net/cluster.h"
 #include "store/redis/net/script.h"
@@ -358,6 +359,7 @@ static bool start(struct run *run, struct error *err)
     if (!nodes)
         return error_no_memory(err);
     run->nodes = nodes;
+    redis_ahead_hear(run->redis);
     if (go_on(run, err))
         return true;
     if (run->uncertain && err->code == TH_E_UNAVAILABLE)

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "store/redis/net/ahead.h"
 #include "store/redis/ops/ops.h"
 
 #include <stdio.h>
@@ -30,6 +31,7 @@ static bool read_info(struct redis *redis, const char *section, redisReply **rep
 {
     const char *const words[] = {"INFO", section};
 
+    redis_ahead_hear(redis);
     return redis_node_open(redis, 0, err) &&
            redis_link_ask(&redis->nodes[0].link, words, COUNT_OF(words), redis->deadline, reply_out,
                           err);

@@ -11,6 +11,7 @@
 #include "store/defect.h"
 #include "store/redis/codec/record.h"
 #include "store/redis/codec/verdict.h"
+#include "store/redis/net/ahead.h"
 #include "store/redis/net/cluster.h"
 #include "store/redis/net/reply.h"
 #include "store/redis/ops/legs.h"
@@ -116,8 +117,8 @@ static bool add_asking(const struct exchange *exchange, const struct redis_leg *
     return true;
 }
 
-/* All legs of this round. */
-static bool ask(struct exchange *exchange, struct redis_batch *batch, struct error *err)
+/* What is said to all legs of this round. */
+static bool put_together(struct exchange *exchange, struct redis_batch *batch, struct error *err)
 {
     for (size_t i = 0; i < exchange->legs.count; i++) {
         struct redis_leg *leg = &exchange->legs.items[i];
@@ -128,7 +129,7 @@ static bool ask(struct exchange *exchange, struct redis_batch *batch, struct err
         if (leg->turn == REDIS_TURN_LOOK && !add_leg(exchange, leg, SCRIPT_LOOK, batch))
             return error_no_memory(err);
     }
-    return run(exchange, batch, err);
+    return true;
 }
 
 /* ---- hearing ---- */
@@ -328,26 +329,24 @@ static void name_pools(struct exchange *exchange)
     }
 }
 
-static bool run_round(struct exchange *exchange, bool is_first, struct error *err)
+/* The first round, up to the sending. */
+static bool prepare_exchange(struct exchange *exchange, const struct reservation *wanted,
+                             size_t wanted_count, struct redis_batch *batch, struct error *err)
 {
-    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
-
-    return ask(exchange, &batch, err) && (!is_first || read_verdicts(exchange, &batch, err)) &&
-           hear(exchange, &batch, err);
-}
-
-static bool run_exchange(struct exchange *exchange, struct error *err)
-{
-    if (!prepare(exchange, err))
+    if (!redis_legs_init(&exchange->legs, exchange->finished->count, wanted, wanted_count, err) ||
+        !prepare(exchange, err))
         return false;
     name_pools(exchange);
     redis_legs_divide(&exchange->legs, exchange->finished);
-    if (!run_round(exchange, true, err))
-        return false;
-    while (redis_legs_go_on(&exchange->legs))
-        if (!run_round(exchange, false, err))
-            return false;
-    return true;
+    return put_together(exchange, batch, err);
+}
+
+static bool run_round(struct exchange *exchange, struct error *err)
+{
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
+
+    return put_together(exchange, &batch, err) && run(exchange, &batch, err) &&
+           hear(exchange, &batch, err);
 }
 
 static void keep_listed(struct redis *redis, const struct reservation *wanted)
@@ -358,6 +357,19 @@ static void keep_listed(struct redis *redis, const struct reservation *wanted)
         names[i] = wanted->queues[i].queue;
     if (names)
         redis_queues_keep(redis, names, wanted->queue_count);
+}
+
+/* What is said in the first round, and all others. */
+static bool hear_all(struct exchange *exchange, const struct redis_batch *batch, struct error *err)
+{
+    if (!read_verdicts(exchange, batch, err) || !hear(exchange, batch, err))
+        return false;
+    while (redis_legs_go_on(&exchange->legs))
+        if (!run_round(exchange, err))
+            return false;
+    for (size_t i = 0; i < exchange->legs.claim_count; i++)
+        keep_listed(exchange->redis, exchange->legs.claims[i].wanted);
+    return true;
 }
 
 /* What is away has to be said of each reservation. */
@@ -383,12 +395,102 @@ bool redis_exchange(struct store *store, const struct settlement_list *finished,
         .jobs = jobs_out,
         .in_parts = can_be_told(wanted, wanted_count),
     };
+    CLEANUP(redis_batch_done) struct redis_batch batch = {0};
 
     redis_begin(exchange.redis);
-    if (!redis_legs_init(&exchange.legs, finished->count, wanted, wanted_count, err) ||
-        !run_exchange(&exchange, err))
-        return false;
-    for (size_t i = 0; i < wanted_count; i++)
-        keep_listed(exchange.redis, &wanted[i]);
-    return true;
+    return prepare_exchange(&exchange, wanted, wanted_count, &batch, err) &&
+           run(&exchange, &batch, err) && hear_all(&exchange, &batch, err);
+}
+
+/* ---- in two steps ---- */
+
+/* One that is out. */
+struct redis_begun {
+    struct settlement_list finished;
+    struct reservation wanted;
+    struct exchange exchange;
+    struct redis_batch batch;
+    struct redis_begun *next;
+};
+
+static void begun_free(struct redis_begun **begun)
+{
+    exchange_done(&(*begun)->exchange);
+    redis_batch_done(&(*begun)->batch);
+    free(*begun);
+}
+
+static void add_begun(struct redis *redis, struct redis_begun *begun)
+{
+    struct redis_begun **place = &redis->begun;
+
+    while (*place)
+        place = &(*place)->next;
+    *place = begun;
+}
+
+bool redis_exchange_begin(struct store *store, const struct settlement_list *finished,
+                          const struct reservation *wanted, usec_t now,
+                          enum th_error_code *verdicts_out, struct job_list *jobs_out,
+                          struct error *err)
+{
+    struct redis *redis = redis_of(store);
+    struct redis_begun *begun = calloc(1, sizeof *begun);
+    const size_t count = wanted ? 1 : 0;
+
+    if (!begun)
+        return error_no_memory(err);
+    begun->finished = *finished;
+    if (wanted)
+        begun->wanted = *wanted;
+    begun->exchange = (struct exchange){
+        .redis = redis,
+        .finished = &begun->finished,
+        .now = now,
+        .lead = store_lead(store),
+        .verdicts = verdicts_out,
+        .jobs = jobs_out,
+        .in_parts = can_be_told(wanted, count),
+    };
+    redis_begin(redis);
+    if (prepare_exchange(&begun->exchange, &begun->wanted, count, &begun->batch, err) &&
+        redis_ahead_send(redis, &begun->batch, err)) {
+        add_begun(redis, begun);
+        return true;
+    }
+    begun_free(&begun);
+    return false;
+}
+
+bool redis_exchange_end(struct store *store, struct error *err)
+{
+    struct redis *redis = redis_of(store);
+    CLEANUP(begun_free) struct redis_begun *begun = redis->begun;
+    struct exchange *exchange = &begun->exchange;
+
+    redis->begun = begun->next;
+    redis_begin(redis);
+    const size_t before = exchange->jobs->count; /* the one before may have filled the same list */
+    if (redis_ahead_end(redis, &begun->batch, exchange->in_parts, err) &&
+        hear_all(exchange, &begun->batch, err))
+        return true;
+    exchange->jobs->count = before;
+    return false;
+}
+
+int redis_exchange_fd(const struct store *store)
+{
+    const struct redis *redis = (const struct redis *)store;
+
+    return redis->begun ? redis_ahead_fd(redis, &redis->begun->batch) : -1;
+}
+
+void redis_exchanges_forget(struct redis *redis)
+{
+    redis_ahead_forget(redis);
+    while (redis->begun) {
+        CLEANUP(begun_free) struct redis_begun *begun = redis->begun;
+
+        redis->begun = begun->next;
+    }
 }

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "store/redis/codec/verdict.h"
 #include "store/redis/ops/ops.h"
+#include "store/redis/protocol.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -122,8 +123,8 @@ static bool read_answer(const struct redis_command *command, size_t heard,
     const char word = reply->str[heard];
     *answer_out = (struct lease_answer){
         .verdict = redis_verdict_of(word),
-        .cancel_requested = word == 'k' || word == 'b',
-        .watched = word == 'w' || word == 'b',
+        .cancel_requested = word == REDIS_SAYS_CANCELLING[0] || word == REDIS_SAYS_BOTH[0],
+        .watched = word == REDIS_SAYS_WATCHED[0] || word == REDIS_SAYS_BOTH[0],
     };
     return true;
 }

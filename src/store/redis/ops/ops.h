@@ -64,6 +64,13 @@ bool redis_cron_mark(struct store *store, const char *name, usec_t slot, usec_t 
 bool redis_exchange(struct store *store, const struct settlement_list *finished,
                     const struct reservation *wanted, size_t wanted_count, usec_t now,
                     enum th_error_code *verdicts_out, struct job_list *jobs_out, struct error *err);
+bool redis_exchange_begin(struct store *store, const struct settlement_list *finished,
+                          const struct reservation *wanted, usec_t now,
+                          enum th_error_code *verdicts_out, struct job_list *jobs_out,
+                          struct error *err);
+bool redis_exchange_end(struct store *store, struct error *err);
+int redis_exchange_fd(const struct store *store);
+void redis_exchanges_forget(struct redis *redis); /* those that are out */
 
 /* held.c */
 bool redis_held(struct store *store, const char *pool, struct job_list *jobs_out,

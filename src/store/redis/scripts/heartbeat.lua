@@ -3,8 +3,8 @@
 --
 -- KEYS: base and state of the queue. ARGV: now, whether that follows this server's clock, end of the
 -- leases, six for each: id, token, worker or 0, percent or -1, text, output. Text and output begin with '=' when they are there.
--- Answers one character for each: its verdict, or when it was extended 'k' if it is asked to cancel, 'w' if
--- somebody watches it, 'b' if both.
+-- Answers one character for each: its verdict, or when it was extended also whether it is asked to cancel,
+-- or somebody watches it, or both.
 -- parts: base damage record pages place batch standing expiry
 
 local q = queue_of(KEYS[1])
@@ -61,9 +61,9 @@ local function beat(at)
     local until_ = is_anybody_there and call('HGET', q.watch, id)
     local watched = until_ and until_ > now
     if j.cancel_requested_at ~= '0' then
-        return watched and 'b' or 'k'
+        return watched and :REDIS_SAYS_BOTH or :REDIS_SAYS_CANCELLING
     end
-    return watched and 'w' or OK
+    return watched and :REDIS_SAYS_WATCHED or OK
 end
 
 expect_expiry(q, expires)

@@ -7,19 +7,21 @@
 local call = redis.call
 local format, sub, match, find = string.format, string.sub, string.match, string.find
 
--- States as in src/job/state.h, and the set that holds the jobs of each.
-local SCHEDULED, READY, BLOCKED, RUNNING, RETRY, DONE, DEAD, CANCELLED =
-    '0', '1', '2', '3', '4', '5', '6', '7'
+-- States, and the set that holds the jobs of each.
+local SCHEDULED, READY, BLOCKED, RUNNING, RETRY, DONE, DEAD, CANCELLED = ':JOB_SCHEDULED', ':JOB_READY', ':JOB_BLOCKED',
+    ':JOB_RUNNING', ':JOB_RETRY', ':JOB_DONE', ':JOB_DEAD', ':JOB_CANCELLED'
 local SET_OF = {
-    ['0'] = 'scheduled', ['1'] = 'ready', ['2'] = 'blocked', ['4'] = 'retry',
-    ['5'] = 'done', ['6'] = 'dead', ['7'] = 'cancelled',
+    [SCHEDULED] = 'scheduled', [READY] = 'ready', [BLOCKED] = 'blocked', [RETRY] = 'retry',
+    [DONE] = 'done', [DEAD] = 'dead', [CANCELLED] = 'cancelled',
 }
 
--- Kinds of settlement as in src/job/settlement.h.
-local ACK, TRY_AGAIN, FAIL, RELEASE, SNOOZE, CANCEL, ASIDE = '0', '1', '2', '3', '4', '5', '6'
+-- Kinds of settlement.
+local ACK, TRY_AGAIN, FAIL, RELEASE, SNOOZE, CANCEL, ASIDE = ':SETTLE_ACK', ':SETTLE_RETRY', ':SETTLE_FAIL',
+    ':SETTLE_RELEASE', ':SETTLE_SNOOZE', ':SETTLE_CANCEL', ':SETTLE_ASIDE'
 
 -- How verdicts are answered, one character each.
-local OK, NOT_FOUND, NOT_RUNNING, EXPIRED, MISMATCH, CONFLICT = 'o', 'f', 'r', 'x', 'm', 'c'
+local OK, NOT_FOUND, NOT_RUNNING, EXPIRED, MISMATCH, CONFLICT = :REDIS_SAYS_OK, :REDIS_SAYS_NOT_FOUND,
+    :REDIS_SAYS_NOT_RUNNING, :REDIS_SAYS_EXPIRED, :REDIS_SAYS_MISMATCH, :REDIS_SAYS_CONFLICT
 
 -- `base` is th:{mail}: - everything of a queue has the same hash tag and so lies in one slot.
 --

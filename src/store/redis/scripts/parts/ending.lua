@@ -17,7 +17,7 @@ end
 
 -- `by` is the kind of settlement or -1; `run` is what is kept of the last execution of a done job.
 local function ending_write(q, j, state, by, run, merged_into, now)
-    local r = run or {wall = '0', user = '0', system = '0', max_rss_kb = '0', exit_code = '-1'}
+    local r = run or {wall = '0', user = '0', system = '0', max_rss_kb = '0', exit_code = ':JOB_NO_EXIT_CODE'}
     call('HSET', q.ended, j.id, table.concat({state .. (j.token and 'T' .. j.token or '-' .. NO_TOKEN),
         by, j.executions, j.attempts, j.stalls, text_of(now), run and '1' or '0', j.worker,
         j.started_at, r.wall, r.user, r.system, r.max_rss_kb, r.exit_code, j.cancel_requested_at,

@@ -30,7 +30,7 @@ local NO_TOKEN = string.rep('\0', 20)
 -- What somebody else wrote and cannot be read: it can still be ended. Its record is left as it is.
 local function broken_job(id, record)
     return {
-        broken = record, id = id, seq = '0', priority = '5', due = '0', run_at = '0', timeout = '0',
+        broken = record, id = id, seq = '0', priority = ':JOB_PRIORITY_DEFAULT', due = '0', run_at = '0', timeout = '0',
         max_attempts = '0', max_stalls = '0', attempts = '0', stalls = '0', executions = '0',
         created_at = '0', flags = '0', encoding = '0', type = '', key = '', idempotency_key = '',
         payload = '', outside = false,

@@ -3,7 +3,8 @@
 -- A settlement is told in one of three ways: the end record that an ack of a plain job leaves; 'F' for
 -- such an ack when nothing is kept; or a packed list of all there is to say.
 
-local OUTCOME_OF = {['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5', ['6'] = '3'}
+local OUTCOME_OF = {[ACK] = ':RUN_DONE', [TRY_AGAIN] = ':RUN_RETRY', [FAIL] = ':RUN_DEAD', [RELEASE] = ':RUN_RELEASED',
+    [SNOOZE] = ':RUN_SNOOZED', [CANCEL] = ':RUN_CANCELLED', [ASIDE] = ':RUN_RELEASED'}
 
 local function settlement_unpack(told)
     if told == 'F' then
@@ -56,10 +57,10 @@ local function write_failure(q, j, s, now)
     if s.error then
         call('HSET', key, 'last_error', s.error)
     end
-    if s.reason ~= '0' then
+    if s.reason ~= ':REASON_NONE' then
         call('HSET', key, 'reason', s.reason)
     end
-    if s.run and s.run.exit_code ~= '-1' then
+    if s.run and s.run.exit_code ~= ':JOB_NO_EXIT_CODE' then
         call('HSET', key, 'exit_code', s.run.exit_code)
     end
     if s.run and s.run.signal ~= '0' then
@@ -94,7 +95,7 @@ local function end_job(q, j, s, state, now)
         call('ZREM', q.done, j.id)
         forget(q, {j.id})
     else
-        write_traces(q, j, s, state == CANCELLED and '5' or OUTCOME_OF[s.kind], now)
+        write_traces(q, j, s, OUTCOME_OF[state == CANCELLED and CANCEL or s.kind], now)
     end
 end
 
@@ -126,7 +127,7 @@ end
 
 local function carry_out(q, j, s, now)
     if j.cancel_requested_at ~= '0' and s.kind ~= ACK then
-        s.reason = '0'
+        s.reason = ':REASON_NONE'
         end_job(q, j, s, CANCELLED, now)
     elseif s.kind == ACK then
         end_job(q, j, s, DONE, now)

@@ -13,11 +13,11 @@ local BOOLEANS = {['true'] = 1, ['false'] = 0}
 local NAME_ALLOWED = 'use 1 to 128 of A-Z a-z 0-9 _ . : -'
 local HEADERS_ALLOWED = 'use a JSON object of at most 8192 bytes, or leave them out'
 local KEY_ALLOWED = 'use 1 to 256 bytes of UTF-8, or leave it out'
-local YEAR_2000, YEAR_9999 = '946684800000000', '253402300799999999'
-local YEAR = '31536000000000' -- 365 days
+local YEAR_2000, YEAR_9999 = ':TIMESTAMP_2000', ':TIMESTAMP_MAX'
+local YEAR = ':JOB_TIMEOUT_MAX'
 
 -- What is absent is false, but for those with a default.
-local said = {payload = 'null', encoding = 'json', priority = '5', run_at = '0', timeout = '0', max_attempts = '0',
+local said = {payload = 'null', encoding = 'json', priority = ':JOB_PRIORITY_DEFAULT', run_at = '0', timeout = '0', max_attempts = '0',
     max_stalls = '0', key = false, idempotency_key = '', type = '', id = false, update_run_at = 'always',
     update_payload = 'true', update_retry = 'true', reset_counts = 'false', idempotency_window = false,
     headers = false, tags = false}
@@ -138,7 +138,7 @@ local function check_all(queue, max_payload)
     return check_id() or check_name('type', said.type) or check_name('queue', queue)
         or check_word('encoding', {json = 1, raw = 1}, 'json or raw')
         or check_payload(max_payload)
-        or check_range('priority', '9', '0 to 9') or check_run_at()
+        or check_range('priority', ':JOB_PRIORITY_MAX', '0 to :JOB_PRIORITY_MAX') or check_run_at()
         or check_range('timeout', YEAR, '0 to 365d')
         or check_range('max_attempts', '1000000', '0 to 1000000')
         or check_range('max_stalls', '1000000', '0 to 1000000')
@@ -225,8 +225,7 @@ local function arrival_of(q, now)
     }
 end
 
-local NAMES = {['0'] = 'scheduled', ['1'] = 'ready', ['2'] = 'blocked', ['3'] = 'running', ['4'] = 'retry',
-    ['5'] = 'done', ['6'] = 'dead', ['7'] = 'cancelled'}
+local NAMES = setmetatable({[RUNNING] = 'running'}, {__index = SET_OF})
 
 local function answer_of(id, answer)
     if #answer == 1 then

@@ -78,7 +78,7 @@ for i, name in ipairs(DETAILS) do
         add(name, not detail.err and detail[i])
     end
 end
-if j.state == DONE and j.exit_code ~= '-1' then
+if j.state == DONE and j.exit_code ~= ':JOB_NO_EXIT_CODE' then
     add('exit_code', j.exit_code)
 end
 local reason = redis.pcall('HGET', q.detail .. id, 'reason')
