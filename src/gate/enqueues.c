@@ -211,7 +211,7 @@ static bool gather(struct gate *gate, struct harvest *harvest, usec_t now, struc
 {
     const size_t count = count_requests(&gate->enqueues);
 
-    harvest->requests = arena_alloc(&harvest->arena, count * sizeof *harvest->requests);
+    harvest->requests = arena_alloc(&harvest->arena, count * sizeof(struct enqueue_request *));
     harvest->groups = arena_alloc(&harvest->arena, count * sizeof *harvest->groups);
     harvest->errors = arena_alloc(&harvest->arena, count * sizeof *harvest->errors);
     if (harvest->arena.failed)

@@ -264,7 +264,7 @@ static bool make_round(struct gate *gate, size_t leases, struct round *round, st
     for (struct remote *remote = gate->remotes.first; remote; remote = remote->next)
         most++;
     *round = (struct round){
-        .remotes = arena_alloc(arena, (most + 1) * sizeof *round->remotes),
+        .remotes = arena_alloc(arena, (most + 1) * sizeof(struct remote *)),
         .heartbeats = arena_alloc(arena, (most + 1) * sizeof *round->heartbeats),
         .told = arena_alloc(arena, (most + 1) * sizeof *round->told),
         .leases = arena_alloc(arena, (leases + 1) * sizeof *round->leases),

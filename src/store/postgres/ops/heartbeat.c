@@ -32,7 +32,7 @@ static bool list_leases(struct beating *beating, usec_t lead, struct error *err)
 
     for (size_t i = 0; i < beating->count; i++)
         room += beating->pools[i].lease_count;
-    beating->leases = calloc(room, sizeof *beating->leases);
+    beating->leases = calloc(room, sizeof(struct lease_beat *));
     beating->lease_fors = calloc(room, sizeof *beating->lease_fors);
     if (!beating->leases || !beating->lease_fors)
         return error_no_memory(err);
