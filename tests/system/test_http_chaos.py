@@ -200,7 +200,7 @@ class HttpChaos(DaemonCase):
         """Somebody of the pool whom ps shows by that name."""
         if name == "master":
             return self.pool.pid
-        pids = descendants(self.pool.pid)
+        pids = descendants(self.pool.pid) or [self.pool.pid]  # it has just begun
         return self.chance.choice([pid for pid in pids if name == "anybody" or title(pid) == f"thd: {name}"] or pids)
 
     def kill_one(self):
