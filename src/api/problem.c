@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/cleanup.h"
 #include "base/json_writer.h"
 #include "http/response.h"
 
@@ -108,6 +109,17 @@ static void write_places(struct json_writer *json, const struct problems *all)
     json_write_close(json, ']');
 }
 
+/* A sentence that can stand alone: it says where. */
+static void write_detail(struct json_writer *json, const char *field, const char *message)
+{
+    CLEANUP(buffer_done) struct buffer detail = BUFFER(PROBLEM_MAX);
+
+    if (field && field[0])
+        buffer_printf(&detail, "%s: ", field);
+    buffer_text(&detail, message);
+    json_write_text(json, "detail", buffer_str(&detail));
+}
+
 static void write_problem(struct buffer *text, const struct problem *problem)
 {
     const size_t found = find_status(problem->status);
@@ -123,7 +135,7 @@ static void write_problem(struct buffer *text, const struct problem *problem)
     json_write_text(&json, "type", type);
     json_write_text(&json, "title", statuses[found].title);
     json_write_int(&json, "status", problem->status);
-    json_write_text(&json, "detail", message);
+    write_detail(&json, field, message);
     json_write_text(&json, "error", word);
     write_place(&json, field, message);
     if (all)
