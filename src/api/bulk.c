@@ -173,19 +173,6 @@ static void delete_all_dead(struct visit *visit)
 
 /* ---- looks ---- */
 
-static void ask_browse(struct visit *visit, enum call_kind kind, const struct buffer *pack)
-{
-    const struct visit_question question = {
-        .peer = API_BROWSE,
-        .kind = kind,
-        .pack = pack,
-        .may_be_repeated = true,
-        .answered = visit_relay,
-    };
-
-    visit_ask(visit, &question);
-}
-
 static void answer_bulk(struct visit *visit)
 {
     CLEANUP(buffer_done) struct buffer pack = BUFFER(PACK_MAX_BULK);
@@ -197,7 +184,7 @@ static void answer_bulk(struct visit *visit)
         return;
     }
     pack_text(&pack, visit->parameter);
-    ask_browse(visit, CALL_BULK_LOOK, &pack);
+    visit_browse(visit, CALL_BULK_LOOK, &pack);
 }
 
 static void answer_groups(struct visit *visit)
@@ -205,7 +192,7 @@ static void answer_groups(struct visit *visit)
     CLEANUP(buffer_done) struct buffer pack = BUFFER(PACK_MAX_BULK);
 
     if (visit_read(visit, NULL, NULL))
-        ask_browse(visit, CALL_DEAD_GROUPS, &pack);
+        visit_browse(visit, CALL_DEAD_GROUPS, &pack);
 }
 
 #define BULK_ANSWERS                                                                               \

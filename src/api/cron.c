@@ -10,25 +10,12 @@
 
 #define PACK_SHORT ((size_t)4096)
 
-static void ask(struct visit *visit, enum call_kind kind, const struct buffer *pack)
-{
-    const struct visit_question question = {
-        .peer = API_BROWSE,
-        .kind = kind,
-        .pack = pack,
-        .may_be_repeated = true,
-        .answered = visit_relay,
-    };
-
-    visit_ask(visit, &question);
-}
-
 static void serve_list(struct visit *visit)
 {
     CLEANUP(buffer_done) struct buffer pack = BUFFER(PACK_SHORT);
 
     if (visit_read(visit, NULL, NULL))
-        ask(visit, CALL_CRON, &pack);
+        visit_browse(visit, CALL_CRON, &pack);
 }
 
 /* The id of its job is made here, so that asking again stores nothing twice. */
@@ -43,7 +30,7 @@ static void serve_run(struct visit *visit)
 
     pack_text(&pack, visit->parameter);
     pack_uuid(&pack, &id);
-    ask(visit, CALL_CRON_RUN, &pack);
+    visit_browse(visit, CALL_CRON_RUN, &pack);
 }
 
 struct pause_wish {
@@ -68,7 +55,7 @@ static void serve_pause(struct visit *visit)
         return;
     pack_text(&pack, visit->parameter);
     pack_text(&pack, author_of(visit->request, wish.by, author));
-    ask(visit, CALL_CRON_PAUSE, &pack);
+    visit_browse(visit, CALL_CRON_PAUSE, &pack);
 }
 
 static void serve_resume(struct visit *visit)
@@ -78,7 +65,7 @@ static void serve_resume(struct visit *visit)
     if (!visit_name(visit) || !visit_read(visit, NULL, NULL))
         return;
     pack_text(&pack, visit->parameter);
-    ask(visit, CALL_CRON_RESUME, &pack);
+    visit_browse(visit, CALL_CRON_RESUME, &pack);
 }
 
 static const struct route routes[] = {

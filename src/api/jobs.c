@@ -44,16 +44,9 @@ static const struct value_field dead_fields[] = {
 static void ask_for_page(struct visit *visit, const struct job_query *query)
 {
     CLEANUP(buffer_done) struct buffer pack = BUFFER(PACK_MAX_QUERY);
-    const struct visit_question question = {
-        .peer = API_BROWSE,
-        .kind = CALL_JOBS_LIST,
-        .pack = &pack,
-        .may_be_repeated = true,
-        .answered = visit_relay,
-    };
 
     job_query_pack(&pack, query);
-    visit_ask(visit, &question);
+    visit_browse(visit, CALL_JOBS_LIST, &pack);
 }
 
 static void answer_list(struct visit *visit, int state)
@@ -91,19 +84,12 @@ static const struct value_field nothing[] = {{.name = NULL}};
 static void answer_job(struct visit *visit)
 {
     CLEANUP(buffer_done) struct buffer pack = BUFFER(PACK_MAX_QUERY);
-    const struct visit_question question = {
-        .peer = API_BROWSE,
-        .kind = CALL_JOB_LOOK,
-        .pack = &pack,
-        .may_be_repeated = true,
-        .answered = visit_relay,
-    };
     struct uuid id;
 
     if (!visit_id(visit, &id) || !visit_read(visit, NULL, NULL))
         return;
     pack_uuid(&pack, &id);
-    visit_ask(visit, &question);
+    visit_browse(visit, CALL_JOB_LOOK, &pack);
 }
 
 /* Not to be repeated: what was done already would be refused. */

@@ -9,19 +9,6 @@
 
 #define PACK_SHORT ((size_t)4096)
 
-static void ask(struct visit *visit, enum call_kind kind, const struct buffer *pack)
-{
-    const struct visit_question question = {
-        .peer = API_BROWSE,
-        .kind = kind,
-        .pack = pack,
-        .may_be_repeated = true,
-        .answered = visit_relay,
-    };
-
-    visit_ask(visit, &question);
-}
-
 /* ---- looking ---- */
 
 static void ask_for_all(struct visit *visit, enum call_kind kind)
@@ -29,7 +16,7 @@ static void ask_for_all(struct visit *visit, enum call_kind kind)
     CLEANUP(buffer_done) struct buffer pack = BUFFER(PACK_SHORT);
 
     if (visit_read(visit, NULL, NULL))
-        ask(visit, kind, &pack);
+        visit_browse(visit, kind, &pack);
 }
 
 static void serve_stats(struct visit *visit)
@@ -69,7 +56,7 @@ static void serve_pause(struct visit *visit)
     pack_text(&pack, visit->parameter);
     pack_text(&pack, author_of(visit->request, wish.by, author));
     pack_flag(&pack, wish.create);
-    ask(visit, CALL_QUEUE_PAUSE, &pack);
+    visit_browse(visit, CALL_QUEUE_PAUSE, &pack);
 }
 
 static void ask_about(struct visit *visit, enum call_kind kind)
@@ -79,7 +66,7 @@ static void ask_about(struct visit *visit, enum call_kind kind)
     if (!visit_name(visit) || !visit_read(visit, NULL, NULL))
         return;
     pack_text(&pack, visit->parameter);
-    ask(visit, kind, &pack);
+    visit_browse(visit, kind, &pack);
 }
 
 static void serve_resume(struct visit *visit)

@@ -392,6 +392,19 @@ void visit_relay(struct visit *visit, struct bytes pack)
     visit_respond(visit, &response);
 }
 
+void visit_browse(struct visit *visit, enum call_kind kind, const struct buffer *pack)
+{
+    const struct visit_question question = {
+        .peer = API_BROWSE,
+        .kind = kind,
+        .pack = pack,
+        .may_be_repeated = true,
+        .answered = visit_relay,
+    };
+
+    visit_ask(visit, &question);
+}
+
 /* ---- its beginning ---- */
 
 /* Where there are none, none is known. */

@@ -107,6 +107,9 @@ void visit_ask(struct visit *visit, const struct visit_question *question);
 /* While a desk is asked: it need not answer any more. The visit is answered otherwise. */
 void visit_withdraw(struct visit *visit);
 
+/* Asks browse for a page, which the client gets as it is; another browse may be asked again. */
+void visit_browse(struct visit *visit, enum call_kind kind, const struct buffer *pack);
+
 /* An `answered` for whoever asks for a page (door/page.h): the client gets it as it is. */
 void visit_relay(struct visit *visit, struct bytes pack);
 
