@@ -263,7 +263,7 @@ static void read_members(const struct json_members *members, usec_t *delay_out, 
             faults->add(faults->context, in.member.name, err.text);
     }
     check_rivals(members, faults);
-    if (!has_member(members, "type"))
+    if (!job->type && !has_member(members, "type"))
         faults->add(faults->context, "type", "type is missing");
 }
 
