@@ -234,8 +234,9 @@ class ClaimTest(ClaimCase):
         answer = self.api.post("/api/claim", {"worker": "me", "queues": ["q"]})
         self.assertEqual((answer.status, answer.json), (200, {"jobs": [], "state": "quiet"}))
         self.claim_one("other", queues=["q"])
-        self.ok("pools", "terminate", "http.me")
-        wait_for(lambda: self.say("heartbeat", job)["state"] == "terminate", "what is wanted")
+        for want, state in (("terminate", "terminate"), ("resume", "running"), ("quiet", "quiet")):
+            self.assertEqual(self.api.post(f"/api/workers/http.me/{want}").status, 200)
+            wait_for(lambda state=state: self.say("heartbeat", job)["state"] == state, f"{state} for {want}")
 
     def test_a_worker_that_is_silent_leaves_without_a_word(self):
         self.claim("quiet", 204)
