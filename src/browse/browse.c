@@ -41,6 +41,7 @@ static const struct {
     {CALL_JOBS_LIST, look_at_jobs},
     {CALL_JOB_LOOK, look_at_job},
     {CALL_JOB_MEND, look_and_mend},
+    {CALL_POOL_WANT, look_pool_want},
     {CALL_QUEUES, look_queues},
     {CALL_QUEUE_HIDE, look_queue_hide},
     {CALL_QUEUE_PAUSE, look_queue_pause},

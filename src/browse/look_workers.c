@@ -1,5 +1,6 @@
 /*
- * look_workers.c - the pools, remote workers among them, and what each of their processes does.
+ * look_workers.c - the pools, remote workers among them, and what each of their processes does;
+ * what is wanted of one of them.
  */
 #include "base/arena.h"
 #include "base/cleanup.h"
@@ -7,6 +8,7 @@
 #include "base/json_writer.h"
 #include "browse/looks.h"
 #include "client/attention.h"
+#include "client/pool_find.h"
 #include "client/pool_json.h"
 #include "store/store.h"
 
@@ -45,4 +47,33 @@ bool look_workers(struct look *look, struct error *err)
     json_write_close(&json, ']');
     json_write_close(&json, '}');
     return !look->arena->failed || error_no_memory(err);
+}
+
+/* ---- what is wanted of one ---- */
+
+static void write_wanted(struct look *look, const char *name, enum pool_want want)
+{
+    struct json_writer json = {.out = look->body};
+
+    json_write_open(&json, NULL, '{');
+    json_write_text(&json, "name", name);
+    json_write_text(&json, "want", pool_want_name(want));
+    json_write_close(&json, '}');
+}
+
+bool look_pool_want(struct look *look, struct error *err)
+{
+    CLEANUP(pool_list_done) struct pool_list pools = {0};
+    const char *name = unpack_word(&look->wish, JOB_NAME_MAX);
+    const enum pool_want want =
+        (enum pool_want)unpack_number(&look->wish, POOL_WANT_NOTHING, POOL_WANT_TERMINATE);
+    const char *by = unpack_text(&look->wish, STORE_BY_SIZE - 1);
+    const struct pool *pool = NULL;
+
+    if (!unpack_end(&look->wish, "what is wanted of a pool", err) ||
+        !store_pools(look->store, &pools, err) || !pool_find(&pools, name, &pool, err) ||
+        !store_pool_want(look->store, pool->name, want, by, store_now(look->store), err))
+        return false;
+    write_wanted(look, pool->name, want);
+    return true;
 }

@@ -44,6 +44,7 @@ bool look_cron_pause(struct look *look, struct error *err);
 bool look_cron_resume(struct look *look, struct error *err);
 bool look_cron_run(struct look *look, struct error *err);
 bool look_glance(struct look *look, struct error *err);
+bool look_pool_want(struct look *look, struct error *err);
 bool look_queue_hide(struct look *look, struct error *err);
 bool look_queue_pause(struct look *look, struct error *err);
 bool look_queue_resume(struct look *look, struct error *err);

@@ -38,7 +38,7 @@ enum call_kind {
     CALL_JOB_LOOK,     /* an id */
     CALL_JOB_MEND,     /* an id, a mend (job/mend.h), a flag: only if the job is dead */
     CALL_JOBS_LIST,    /* a query; `next` of the page is where the list goes on */
-    CALL_POOL_WANT,    /* pool, a want (store_pools.h), by whom */
+    CALL_POOL_WANT,    /* pool as a person calls it, a want (job/pool_want.h), by whom */
     CALL_QUEUES,       /* nothing */
     CALL_QUEUE_HIDE,   /* queue */
     CALL_QUEUE_PAUSE,  /* queue, by whom, whether it may be one that nobody uses */

@@ -234,7 +234,7 @@ static void note_wanted(void *context, enum order_kind order, usec_t since)
         return;
     master->wanted_at = since;
     if (order == ORDER_DRAIN && master->shutdown.phase == PHASE_NONE)
-        drain(master, "thctl");
+        drain(master, "wanted");
     else if (order == ORDER_PAUSE || order == ORDER_RESUME)
         set_paused(master, order == ORDER_PAUSE);
 }

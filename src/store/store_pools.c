@@ -7,17 +7,6 @@
 #include "store/checks.h"
 #include "store/driver.h"
 
-const char *pool_want_name(enum pool_want want)
-{
-    static const char *const names[POOL_WANTS] = {
-        [POOL_WANT_NOTHING] = "nothing",
-        [POOL_WANT_QUIET] = "quiet",
-        [POOL_WANT_TERMINATE] = "terminate",
-    };
-
-    return names[want];
-}
-
 enum pool_want pool_want_of(int64_t number)
 {
     return number >= 0 && number < POOL_WANTS ? (enum pool_want)number : POOL_WANT_NOTHING;

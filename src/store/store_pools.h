@@ -12,19 +12,9 @@
 #include "base/error.h"
 #include "base/uuid.h"
 #include "job/lease.h"
+#include "job/pool_want.h"
 
 struct store;
-
-/* What somebody wants a pool to do. */
-enum pool_want {
-    POOL_WANT_NOTHING,
-    POOL_WANT_QUIET,     /* reserve nothing more */
-    POOL_WANT_TERMINATE, /* and end, once what it runs has ended */
-};
-
-#define POOL_WANTS (POOL_WANT_TERMINATE + 1)
-
-const char *pool_want_name(enum pool_want want); /* "nothing", "quiet", "terminate" */
 
 /* ---- beats ---- */
 

@@ -1,6 +1,7 @@
 """
 test_api_events.py - server-sent events: what comes, in which order, and to whom it does not.
 """
+import http.client
 import json
 import os
 import re
@@ -8,7 +9,7 @@ import signal
 import socket
 import time
 
-from api import ApiCase
+from api import Answer, ApiCase
 from daemon import read_proc, wait_for
 
 QUIET = 1.5  # seconds: longer than what is done each second, shorter than from one pulse of the master to the next
@@ -115,6 +116,34 @@ class EventsTest(ApiCase):
         self.wait_state(job, "done")
         self.assertEqual(self.pool.stop(), 0)
         self.assertEqual(again.wait_end()[-1], ("end", {"reason": "restart"}))
+
+    def ask_one_that_ends(self):
+        """Asks for a stream, but ends its head only once the process takes nobody new. None: that was too late."""
+        connection = self.api.connect()
+        self.addCleanup(connection.close)
+        connection.connect()
+        connection.sock.sendall(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n")
+        events = self.listen()
+        events.wait("snapshot")
+        reloads = len(self.pool.events("config_reloaded"))
+        self.pool.signal(signal.SIGHUP)
+        events.wait_end()
+        try:
+            connection.sock.sendall(b"\r\n")
+            response = http.client.HTTPResponse(connection.sock)
+            response.begin()
+            return Answer(response.status, response.headers, response.read())
+        except (OSError, http.client.HTTPException):
+            return None
+        finally:
+            self.pool.wait_event("config_reloaded", reloads + 1)
+
+    def test_who_comes_to_a_process_that_ends_is_told_to_come_again(self):
+        self.serve()
+        answer = wait_for(self.ask_one_that_ends, "an answer in time")
+        self.assert_problem(answer, 503, "unavailable")
+        self.assertTrue(answer.headers["Retry-After"])
+        self.api.check("GET", "/api/events", answer)
 
     def test_a_job_is_watched_until_it_ends(self):
         api = self.serve_all(queues={"default": {}})

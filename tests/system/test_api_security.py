@@ -327,6 +327,7 @@ class StrangerTest(TokenCase):
         answer = wait_for(lambda: (lambda found: found.status == 503 and found)(api.get(DOCUMENT)), "a full server")
         self.assert_problem(answer, 503, "unavailable")
         self.assertTrue(answer.headers["Retry-After"])
+        self.assert_problem(api.get("/metrics"), 503, "unavailable")
         self.assert_problem(api.post(LOGIN, {"token": "x" * 3000}), 503, "unavailable")
         self.assertEqual(api.get("/health").status, 200)
 

@@ -2,6 +2,7 @@
 test_api_steer.py - what an operator looks at and steers over HTTP: queues, cron entries, pools.
 """
 import json
+import os
 
 from api import ApiCase
 from daemon import wait_for
@@ -100,6 +101,11 @@ class SteerTest(ApiCase):
                 self.assertIn(api.post(f"/api/cron/{name}/{act}").status, (400, 404), name)
             self.assert_problem(api.post(f"/api/cron/nightly/{act}", {"x": 1}), 400, field="/x")
 
+    def test_an_entry_leaves_a_waiting_job_of_another_type_alone(self):
+        api = self.serve(cron={"nightly": {"schedule": "0 3 * * *", "type": "noop", "key": "report"}})
+        self.enqueue("other", "{}", "--key", "report", "--run-at", "+1h")
+        self.assertIn("'report'", self.assert_problem(api.post("/api/cron/nightly/run"), 409, "conflict")["message"])
+
     def test_pools_tell_what_they_run_and_silent_ones_are_marked(self):
         api = self.serve_all()
         job = self.enqueue("wait")
@@ -118,3 +124,52 @@ class SteerTest(ApiCase):
         wait_for(lambda: "silent" in [pool["state"] for pool in api.get("/api/workers").json["pools"]
                                       if pool["name"].startswith("other")], "a silent pool")
         self.assert_problem(api.get("/api/workers?x=1"), 400, field="x")
+
+    def pool_names(self):
+        return [pool["name"] for pool in self.api.get("/api/workers").json["pools"]]
+
+    def want(self, name, want, **body):
+        answer = self.api.post(f"/api/workers/{name}/{want}", body)
+        self.assertEqual(answer.status, 200, answer)
+        return answer.json
+
+    def test_a_pool_takes_no_more_goes_on_and_ends(self):
+        self.serve_all()
+        [name] = self.pool_names()
+        running = self.enqueue("wait")
+        self.wait_state(running, "running")
+        self.assertEqual(self.want(name, "quiet", by="kim"), {"name": name, "want": "quiet"})
+        self.assertIn("by kim", self.ok("pools"))
+        self.pool.wait_event("pool_paused")
+        waiting = self.enqueue("noop")
+        self.write("go", "")
+        self.wait_state(running, "done")  # so the dispatcher has heard of it
+        self.assertEqual(self.job(waiting)["state"], "ready")
+        self.assertEqual(self.want(name.rsplit(".", 1)[0], "resume"), {"name": name, "want": "nothing"})
+        self.pool.wait_event("pool_resumed")
+        self.wait_state(waiting, "done")
+        os.remove(self.path("go"))
+        running = self.enqueue("wait")
+        self.wait_state(running, "running")
+        self.assertEqual(self.want(name[:-1], "terminate"), {"name": name, "want": "terminate"})
+        self.assertIn("by http@127.0.0.1", self.ok("pools"))
+        self.pool.wait_event("pool_draining", reason="wanted")
+        self.write("go", "")
+        self.assertEqual(self.pool.wait(), 0)
+        self.assertEqual(self.job(running)["state"], "done")
+
+    def test_whoever_means_no_pool_or_several_is_told_which_there_are(self):
+        api = self.serve_all()
+        for worker in ("a1", "a2"):
+            self.assertEqual(api.post("/api/claim", {"worker": worker, "queues": ["nobody"]}).status, 204)
+        for want in ("quiet", "terminate", "resume"):
+            message = self.assert_problem(api.post(f"/api/workers/nobody/{want}"), 404, "not_found")["message"]
+            for name in self.pool_names():
+                self.assertIn(name, message)
+            message = self.assert_problem(api.post(f"/api/workers/http/{want}"), 409, "conflict")["message"]
+            self.assertIn("http.a1, http.a2", message)
+            for name in BAD_NAMES:
+                self.assertIn(api.post(f"/api/workers/{name}/{want}").status, (400, 404), name)
+            self.assert_problem(api.post(f"/api/workers/http.a1/{want}", {"who": "kim"}), 400, field="/who")
+            self.assert_problem(api.post(f"/api/workers/http.a1/{want}", {"by": 7}), 400, field="/by")
+        self.assertEqual([pool["want"] for pool in api.get("/api/workers").json["pools"] if "want" in pool], [])

@@ -204,7 +204,7 @@ class Steering(GateCase):
         pool = self.brisk_pool()
         running = self.held_job()
         self.ok("pools", "terminate", self.objects("pools")[0]["name"])
-        self.assertEqual(pool.wait_event("pool_draining")["reason"], "thctl")
+        self.assertEqual(pool.wait_event("pool_draining")["reason"], "wanted")
         self.open_gate()
         self.assertEqual(pool.wait(), 0, pool.log_text())
         self.assert_untouched(running)

@@ -72,10 +72,10 @@ static const struct {
     {"master", {
         generation_suite, invocation_suite, ledger_suite, address_suite, listeners_suite, overrun_suite, pool_name_suite,
         pool_state_suite, pulse_suite, reload_suite, restart_suite, roles_suite, backend_suite}},
-    {"client", {pool_status_suite, offers_suite}},
+    {"client", {pool_find_suite, pool_status_suite, offers_suite}},
     {"cli", {options_suite}},
     {"thctl", {
-        limits_suite, pages_suite, pool_want_suite, top_data_suite, top_order_suite,
+        limits_suite, pages_suite, top_data_suite, top_order_suite,
         top_room_suite, top_view_suite, when_suite}},
 };
 /* clang-format on */

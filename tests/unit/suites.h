@@ -213,6 +213,7 @@ Suite *roles_suite(void);
 Suite *backend_suite(void);
 
 /* client */
+Suite *pool_find_suite(void);
 Suite *pool_status_suite(void);
 Suite *offers_suite(void);
 
@@ -221,7 +222,6 @@ Suite *options_suite(void);
 
 /* thctl */
 Suite *limits_suite(void);
-Suite *pool_want_suite(void);
 Suite *growth_suite(void);
 Suite *pages_suite(void);
 Suite *top_data_suite(void);

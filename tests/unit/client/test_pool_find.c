@@ -1,6 +1,7 @@
-#include "thctl/pool_want.h"
+#include "client/pool_find.h"
 
 #include "base/error.h"
+#include "store/store.h"
 #include "suites.h"
 
 static struct pool pools[] = {
@@ -36,7 +37,7 @@ START_TEST(a_pool_is_found_by_what_people_call_it)
 {
     const struct pool *pool = NULL;
     struct error err = {0};
-    const bool found = pool_want_find(cases[_i].pools, cases[_i].name, &pool, &err);
+    const bool found = pool_find(cases[_i].pools, cases[_i].name, &pool, &err);
 
     ck_assert_msg(found == (cases[_i].code == TH_OK), "%s: %s", cases[_i].rule, err.text);
     ck_assert_str_eq(found ? pool->name : err.text, cases[_i].found);
@@ -54,15 +55,15 @@ START_TEST(of_many_pools_only_some_are_named)
 
     for (size_t i = 0; i < COUNT_OF(many); i++)
         many[i] = (struct pool){.name = "p"};
-    ck_assert(!pool_want_find(&list, "x", &pool, &err));
+    ck_assert(!pool_find(&list, "x", &pool, &err));
     ck_assert_str_eq(err.text, "pool 'x' is not there; there are: p, p, p, p, p, p, p, p, p, p and "
                                "2 more");
 }
 END_TEST
 
-Suite *pool_want_suite(void)
+Suite *pool_find_suite(void)
 {
-    Suite *suite = suite_create("thctl/pool_want");
+    Suite *suite = suite_create("client/pool_find");
     TCase *find = pure_case("find");
 
     tcase_add_loop_test(find, a_pool_is_found_by_what_people_call_it, 0, COUNT_OF(cases));
