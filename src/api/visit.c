@@ -92,13 +92,11 @@ static void count(const struct visit *visit, int status)
                        clock_boot() - visit->begun_at);
 }
 
-/* The desk that is told of it may have died meanwhile: then it knows nothing of it either. */
 static void note_sent(void *context, bool was_sent)
 {
     struct receipt *receipt = context;
-    struct error err;
 
-    if (!was_sent || !calls_confirm(receipt->calls, receipt->serial, &err))
+    if (!was_sent)
         take_back(receipt->calls, receipt->take_back);
     free(receipt);
 }
@@ -116,14 +114,19 @@ static struct receipt *make_receipt(struct calls *calls, const struct visit *vis
     return receipt;
 }
 
-/* False: out of memory, and the desk has been told to take back what it gave. */
+/* The desk hears that it is the client's before a byte of it is written: if this process dies in
+ * between, nobody has it until its lease ends, and the other way round two would have it. A desk
+ * that has died meanwhile knows nothing of it, and leaves it alone. False: out of memory, and the
+ * desk has been told to take back what it gave. */
 static bool add_receipt(struct visit *visit, struct http_response *response)
 {
     struct calls *calls = visit->api->peers[visit->peer];
     struct receipt *receipt = make_receipt(calls, visit);
+    struct error err;
 
     visit->is_delivery = false;
-    if (!receipt) {
+    if (!receipt || !calls_confirm(calls, visit->serial, &err)) {
+        free(receipt);
         take_back(calls, visit->take_back);
         return false;
     }

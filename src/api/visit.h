@@ -92,8 +92,8 @@ struct visit_question {
     const char *field; /* what an answer of TH_E_INVALID is about, lasting; NULL: nobody knows */
 
     /* What the answer carries is the client's alone, such as claimed jobs: the desk hears that it
-     * has reached the client. If it has not, or nobody knows, the pack of `take_back` tells the
-     * desk, or the one that takes its place, by CALL_UNCLAIM. */
+     * is about to reach the client. If it has not, the pack of `take_back` tells the desk, or the
+     * one that takes its place, by CALL_UNCLAIM. */
     bool is_delivery;
     const struct buffer *take_back;
 

@@ -19,7 +19,7 @@ struct parcel;
 
 enum call_kind {
     /* Words about an earlier call, with its serial, without a pack; nobody answers them. */
-    CALL_CONFIRM, /* what it was answered with has reached the client */
+    CALL_CONFIRM, /* what it was answered with is about to reach the client */
     CALL_FORGET,  /* nobody waits for it any more, and nobody will have what it is answered with */
 
     CALL_PING, /* whether the store is there; answered at once, with an empty pack if it is */

@@ -56,8 +56,8 @@ bool calls_send(struct calls *calls, const struct call_wish *wish, uint64_t *ser
 /* Nobody waits for it any more: it is not answered, and the peer hears of it. */
 void calls_forget(struct calls *calls, uint64_t serial);
 
-/* What a call was answered with has reached the client. A peer that has died since knows nothing of
- * it. */
+/* What a call was answered with is about to reach the client. A peer that has died since knows
+ * nothing of it. */
 bool calls_confirm(struct calls *calls, uint64_t serial, struct error *err) MUST_CHECK;
 
 /* Whether there is a peer, and how many calls are open. */

@@ -1,7 +1,7 @@
 /*
  * deliveries.h - claimed jobs on their way through a door to their worker.
  *
- * They are the worker's when its door says that all of the answer has been written. Until then the
+ * They are the worker's when its door says that it is about to write the answer. Until then the
  * gate gives them back when the door dies, or says that nobody has got them.
  */
 #ifndef GATE_DELIVERIES_H

@@ -211,7 +211,7 @@ class Terminal(LogCase):
                 self.assertEqual(self.code_of(pid), 0)
 
     def test_without_a_handler_nobody_is_told_to_enqueue(self):
-        _, screen = self.on_terminal(handlers={}, http={})
+        _, screen = self.on_terminal(handlers={}, http={"listen": "127.0.0.1:0"})
         screen.wait("Ctrl-C lets")
         self.assertIn("handlers  none: its jobs are for remote workers", screen.text())
         self.assertNotIn("enqueue", screen.text())
