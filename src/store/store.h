@@ -358,9 +358,9 @@ struct job_filter {
 /* In order of what the state is about: waiting jobs by `due`, running ones by started_at, ended
  * ones by ended_at. Without a state, and with a tag, all go by id, whose time is the one that it
  * was made at. A page costs what is on it, whatever else is stored. It may be short, or empty, and
- * still have a `next`: one call looks at 10,000 jobs at most when type, key or error, or beside a
- * tag the state or queue, pass most of them over, and a page ends at 16 MiB. next_out->is_set says
- * that there may be more. */
+ * still have a `next`: one call looks at 10,000 jobs at most when type, key or error, a queue
+ * without a state, or beside a tag the state or queue, pass most of them over, and a page ends at
+ * 16 MiB. next_out->is_set says that there may be more. */
 bool store_list(struct store *store, const struct job_filter *filter, struct job_list *jobs_out,
                 struct job_cursor *next_out, struct error *err) MUST_CHECK;
 
