@@ -27,6 +27,7 @@ struct api {
     struct job_watches *job_watches; /* owned */
     struct visit *visits;            /* owned; those without an answer */
     struct loop_timer patience;      /* with the last clients */
+    struct loop_timer watching;      /* who still waits then is watched */
     struct guesses guesses;
     struct uuid_maker ids; /* of new jobs */
     bool gives_nothing;    /* to remote workers: the pool is about to end */

@@ -30,6 +30,7 @@
 
 #define LINK_MAX           ((size_t)8 << 10)
 #define TAKE_BACK_PATIENCE (60 * USEC_PER_SEC)
+#define WATCH_AFTER        (100 * USEC_PER_MSEC)
 
 /* Whether the answer to a question has reached the client: who is to hear of it. */
 struct receipt {
@@ -135,8 +136,20 @@ static bool add_receipt(struct visit *visit, struct http_response *response)
     return true;
 }
 
+/* Its client has left: jobs that were claimed for it are for others. */
+static void withhold(struct visit *visit)
+{
+    take_back(visit->api->peers[visit->peer], visit->take_back);
+    http_drop(visit->request);
+    end(visit);
+}
+
 void visit_respond(struct visit *visit, struct http_response *response)
 {
+    if (visit->is_delivery && http_request_has_left(visit->request)) {
+        withhold(visit);
+        return;
+    }
     if (visit->is_delivery && !add_receipt(visit, response)) {
         visit_refuse(visit, 503, NULL, "out of memory");
         return;
@@ -322,12 +335,27 @@ void visit_withdraw(struct visit *visit)
     visit->is_asking = false;
 }
 
-/* One request may ask one desk after the other; its client is watched once. */
-static bool watch_client(struct visit *visit, struct error *err)
+static void watch_clients(void *context)
 {
-    const bool is_first = !visit->answered;
+    const struct api *api = context;
+    struct error err;
 
-    return !is_first || http_request_watch(visit->request, leave, visit, err);
+    for (struct visit *visit = api->visits; visit; visit = visit->next) {
+        /* One that cannot be watched is answered, even if it has left. */
+        if (visit->is_asking && !visit->is_watched)
+            visit->is_watched = http_request_watch(visit->request, leave, visit, &err);
+    }
+}
+
+/* Most are answered before they could get tired of waiting, and to be watched costs as much as an
+ * answer: only who still waits when the timer rings is. */
+static void watch_client_soon(struct api *api)
+{
+    if (api->watching.is_on)
+        return;
+    api->watching.call = watch_clients;
+    api->watching.context = api;
+    loop_set_timer(api->process->loop, &api->watching, clock_boot() + WATCH_AFTER);
 }
 
 static bool keep_take_back(struct visit *visit, const struct visit_question *question,
@@ -359,7 +387,6 @@ void visit_ask(struct visit *visit, const struct visit_question *question)
     assert(!visit->is_asking);
     visit->failed = question->failed;
     if (!buffer_ok(question->pack, &err) || !keep_take_back(visit, question, &err) ||
-        !watch_client(visit, &err) ||
         !calls_send(visit->api->peers[question->peer], &wish, &visit->serial, &err)) {
         fail(visit, &err);
         return;
@@ -369,6 +396,7 @@ void visit_ask(struct visit *visit, const struct visit_question *question)
     visit->is_delivery = question->is_delivery;
     visit->field = question->field;
     visit->answered = question->answered;
+    watch_client_soon(visit->api);
 }
 
 void visit_relay(struct visit *visit, struct bytes pack)
@@ -448,6 +476,7 @@ void visit_begin(struct api *api, struct http_request *request, enum right right
 
 void visit_end_all(struct api *api)
 {
+    loop_clear_timer(api->process->loop, &api->watching);
     while (api->visits)
         end(api->visits);
 }

@@ -51,6 +51,7 @@ struct visit {
     enum api_peer peer;
     uint64_t serial;
     bool is_asking;
+    bool is_watched; /* its client, from then on to the end */
     bool is_delivery;
     const char *field;
     struct bytes take_back; /* in the arena */

@@ -13,6 +13,7 @@ from daemon import is_alive, is_stopped, wait_for
 
 LONG = {"lease": "1h", "wait": 30}
 TAKEN = "10s"  # a door that dies while it writes leaves a job to nobody, for as long
+ESTABLISHED, CLOSE_WAIT = "01", "08"
 
 
 class Later:
@@ -55,13 +56,16 @@ class ClaimCase(ApiCase):
         self.assertEqual(answer.status, status, answer)
         return answer.json if status == 200 else answer.json["error"]
 
-    def waiting(self):
-        """How many clients wait for an answer, as far as the system knows: they are connected, and have sent all."""
+    def connections(self):
+        """State and unread bytes of the API's, as /proc/net/tcp has them."""
         port = int(self.api.address.rsplit(":", 1)[1])
         with open("/proc/net/tcp", encoding="ascii") as file:
             lines = [line.split() for line in file.readlines()[1:]]
-        return sum(words[3] == "01" and words[4] == "00000000:00000000" and int(words[1].split(":")[1], 16) == port
-                   for words in lines)
+        return [(words[3], words[4]) for words in lines if int(words[1].split(":")[1], 16) == port]
+
+    def waiting(self):
+        """How many clients wait for an answer, as far as the system knows: they are connected, and have sent all."""
+        return self.connections().count((ESTABLISHED, "00000000:00000000"))
 
     def claim_later(self, worker="w", **wish):
         return self.begin(self.api.post, "/api/claim", {"worker": worker, "queues": ["q"], **LONG, **wish})
@@ -169,7 +173,8 @@ class ClaimTest(ClaimCase):
         self.post({"type": "a", "queue": "q", "run_at": "+1s"})
         self.assertEqual(len(later.wait().json["jobs"]), 1)
 
-    def test_a_client_that_has_left_gets_nothing(self):
+    def claim_and_leave(self):
+        """Once the gate knows of the claim, and nobody waits any more."""
         host, port = self.api.address.rsplit(":", 1)
         body = b'{"worker": "gone", "queues": ["q"], "wait": 30, "lease": "1h"}'
         client = socket.create_connection((host, int(port)))
@@ -178,6 +183,14 @@ class ClaimTest(ClaimCase):
         wait_for(lambda: any(pool["name"] == "http.gone" for pool in self.objects("pools")), "its pool")
         client.close()
         wait_for(lambda: self.waiting() == 0, "that it has gone")
+
+    def test_a_client_that_leaves_is_forgotten_before_it_would_be_answered(self):
+        self.claim_and_leave()
+        wait_for(lambda: CLOSE_WAIT not in dict(self.connections()), "that its connection is closed")
+        self.assertFalse(b'route="/api/claim"' in self.api.get("/metrics").body, "it was answered")
+
+    def test_a_client_that_has_left_gets_nothing(self):
+        self.claim_and_leave()
         job_id = self.enqueue_q()
         self.assertEqual(self.claim_one("here", queues=["q"], wait=30)["id"], job_id)
 

@@ -2,11 +2,13 @@
  * http_bench.c - what many connections cost the HTTP server: memory and CPU time.
  *
  *     http-bench [CONNECTIONS]
+ *     http-bench serve           tells its address, and serves until it is killed
  *
  * The server is a process of its own, which tells about itself over HTTP:
  *   /cost        "RSS CPU": its memory in KiB, its CPU time in microseconds
  *   /stream      a stream that lasts
- *   /broadcast   200 bytes to each stream
+ *   /broadcast   200 bytes to each stream; answers as /cost
+ * Anything else is answered with a few bytes, for api_bench.py.
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -88,21 +90,35 @@ static void broadcast(void)
         http_stream_write(streams[i], (struct bytes){event, sizeof event});
 }
 
-static void handle(void *context, struct http_request *request)
+static void answer(struct http_request *request, const char *text)
 {
-    struct http_response response = {.status = 200};
+    const struct http_response response = {.status = 200,
+                                           .body = {(const unsigned char *)text, strlen(text)}};
+
+    http_answer(request, &response);
+}
+
+static void tell_cost(struct http_request *request)
+{
     char cost[64];
 
+    snprintf(cost, sizeof cost, "%ld %" PRId64, resident_kib(), clock_cpu_of(getpid()));
+    answer(request, cost);
+}
+
+static void handle(void *context, struct http_request *request)
+{
     (void)context;
     if (text_equal(request->path, "/stream")) {
         begin_stream(request);
-        return;
-    }
-    if (text_equal(request->path, "/broadcast"))
+    } else if (text_equal(request->path, "/broadcast")) {
         broadcast();
-    snprintf(cost, sizeof cost, "%ld %" PRId64, resident_kib(), clock_cpu_of(getpid()));
-    response.body = (struct bytes){(const unsigned char *)cost, strlen(cost)};
-    http_answer(request, &response);
+        tell_cost(request);
+    } else if (text_equal(request->path, "/cost")) {
+        tell_cost(request);
+    } else {
+        answer(request, "hello");
+    }
 }
 
 static void explain(void *context, int status, const char *reason, struct http_response *response)
@@ -133,7 +149,7 @@ static void serve(int listener)
     exit(EXIT_FAILURE);
 }
 
-static pid_t start_server(void)
+static int open_listener(void)
 {
     socklen_t length = sizeof address;
     const int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
@@ -143,6 +159,12 @@ static pid_t start_server(void)
     if (listener < 0 || bind(listener, (struct sockaddr *)&address, length) ||
         listen(listener, 511) || getsockname(listener, (struct sockaddr *)&address, &length))
         die("http-bench: listen");
+    return listener;
+}
+
+static pid_t start_server(void)
+{
+    const int listener = open_listener();
     const pid_t server = fork();
 
     if (server < 0)
@@ -255,13 +277,24 @@ static void measure(int *clients, int connections)
            (double)(after.cpu - before.cpu) / ROUNDS / 1000);
 }
 
+static void serve_others(void)
+{
+    const int listener = open_listener();
+
+    printf("127.0.0.1:%d\n", ntohs(address.sin_port));
+    fflush(stdout);
+    serve(listener);
+}
+
 int main(int argc, char **argv)
 {
     static int clients[CONNECTIONS_MAX];
     int64_t connections = 10000;
 
+    if (argc == 2 && text_equal(argv[1], "serve"))
+        serve_others();
     if (argc > 1 && !text_to_int(argv[1], 1, CONNECTIONS_MAX, &connections)) {
-        fprintf(stderr, "usage: http-bench [CONNECTIONS], at most %d\n", CONNECTIONS_MAX);
+        fprintf(stderr, "usage: http-bench [CONNECTIONS | serve], at most %d\n", CONNECTIONS_MAX);
         return 2;
     }
     raise_limit();

@@ -2,13 +2,15 @@
  * scale_bench.c - each operation of a store with a few and with many jobs of every kind around.
  *
  *     scale-bench SMALL_URL LARGE_URL [JOBS]    JOBS in the large one, 3,000,000 by default
- *     scale-bench done URL JOBS                 only fills a store, with so many done jobs
+ *     scale-bench town URL JOBS                 only fills a store, with so many of every kind
+ *     scale-bench done URL JOBS                 the same, with done ones alone
  *
  * Both stores are empty at first; TH_BENCH_REST is a shell command that runs when they are full,
  * for what a server does by itself in the minutes after so much work. An operation costs what it
  * touches: its two times should be the same, and at most twice as long in the large one, where
  * trees are deeper and caches too small.
  */
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "bench/scale/operations.h"
@@ -102,13 +104,17 @@ static void rest(void)
     }
 }
 
-static int build_done(const char *url, const char *count)
+static int build_only(const char *kind, const char *url, const char *count)
 {
+    CLEANUP(town_close) struct town town = {.url = url};
     int64_t jobs;
 
     if (!text_to_int(count, 1, 100000000, &jobs))
         return 2;
-    town_build_done(url, (size_t)jobs);
+    if (text_equal(kind, "done"))
+        town_build_done(url, (size_t)jobs);
+    else
+        town_build(&town, url, (size_t)jobs);
     return EXIT_SUCCESS;
 }
 
@@ -121,8 +127,8 @@ int main(int argc, char **argv)
     int64_t jobs = 3000000;
     size_t failed = 0;
 
-    if (argc == 4 && text_equal(argv[1], "done"))
-        return build_done(argv[2], argv[3]);
+    if (argc == 4 && (text_equal(argv[1], "done") || text_equal(argv[1], "town")))
+        return build_only(argv[1], argv[2], argv[3]);
     if (argc < 3 || argc > 4 || (argc == 4 && !text_to_int(argv[3], SMALL, 100000000, &jobs))) {
         fprintf(stderr, "usage: scale-bench SMALL_URL LARGE_URL [JOBS]\n");
         return 2;
