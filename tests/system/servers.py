@@ -175,15 +175,29 @@ class Postgres(Server):
         return self
 
     def kill(self):
-        """The postmaster and, as it cannot, everything that it has forked."""
+        """The postmaster and, as it cannot, everything that it has forked: it is stopped before they are counted, and
+        none of them is left, or the next one does not start."""
+        self.process.send_signal(signal.SIGSTOP)
         children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)], check=False,
                                   capture_output=True, text=True).stdout.split()
-        super().kill()
         for pid in children:
             try:
                 os.kill(int(pid), signal.SIGKILL)
             except ProcessLookupError:
                 continue
+        super().kill()
+        end = time.monotonic() + DEADLINE
+        while any(self.is_left(pid) for pid in children) and time.monotonic() < end:
+            time.sleep(0.005)
+
+    @staticmethod
+    def is_left(pid):
+        """Whether it runs: what waits to be reaped holds nothing any more."""
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+                return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+        except (FileNotFoundError, ProcessLookupError):
+            return False
 
     def sql(self, text, database="taskharbor"):
         """What psql prints for it, without decoration."""

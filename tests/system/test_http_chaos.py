@@ -17,7 +17,7 @@ import time
 import unittest
 
 from chaos_history import boot_time
-from daemon import DaemonCase, descendants, living_in, title, wait_for
+from daemon import DaemonCase, descendants, is_alive, living_in, title, wait_for
 from servers import Postgres, Redis, free_port, servers_folder
 
 STORE = os.environ.get("TH_CHAOS_STORE") or os.environ.get("TH_TEST_BACKEND", "sqlite")  # on a server of its own
@@ -210,13 +210,14 @@ class HttpChaos(DaemonCase):
                 self.server.kill()
                 self.server.start()
             return
-        victim = self.victim(name)
+        victim, family = self.victim(name), descendants(self.pool.pid)
         try:
             os.kill(victim, signal.SIGKILL)
         except ProcessLookupError:
             return
         if victim == self.pool.pid:
-            self.pool.process.wait()
+            self.pool.process.wait()  # and for whoever still listens at its address
+            wait_for(lambda: not any(is_alive(pid) for pid in family), "the end of a pool without its master")
             self.pool = self.start()
 
     def test_every_job_that_was_answered_for_ends_once_under_its_lease(self):
